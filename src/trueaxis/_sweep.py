@@ -1,0 +1,179 @@
+"""The mathematics of one sweep, written once, on one block of rows.
+
+A source of data calls these kernels on its blocks and merges what they return; nothing here
+knows where the rows live, and nothing there what is being minimized.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from trueaxis import _products
+from trueaxis._moments import Moments
+from trueaxis._subspace import Subspace
+from trueaxis._typing import Array, Float64Array
+from trueaxis.losses import L2p, Loss
+
+# ‖b‖² − ‖z‖² carries a relative error of about eps·‖b‖²/t. Where t is below these shares of
+# ‖b‖² the residual is formed explicitly: beyond them the difference has 11 (4) digits.
+_CANCELLATION = {np.dtype(np.float64): 1e-4, np.dtype(np.float32): 3e-2}
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What one block of rows shows at a point, before any sum is made."""
+
+    deviations: Array
+    scores: Array
+    t: Float64Array
+    value: Float64Array
+    weight: Float64Array
+
+
+@dataclass(frozen=True)
+class Look:
+    """b_i = x_i − c, z_i = Pᵀb_i, ρ(t_i) and d_i of a block, at the point (W, c).
+
+    P = [W, V] holds the basis and the further columns `extra` that the rows are to be multiplied
+    with.
+    """
+
+    point: Subspace
+    loss: Loss
+    dtype: np.dtype
+    extra: Float64Array | None = None
+    _columns: Array = field(init=False, repr=False)
+    _center: tuple[Array, Array | None] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        W = self.point.basis
+        P = W if self.extra is None else np.hstack([W, self.extra])
+        object.__setattr__(self, "_columns", np.ascontiguousarray(P, dtype=self.dtype))
+        object.__setattr__(self, "_center", _products.split_center(self.point.center, self.dtype))
+
+    def __call__(self, block: Array) -> Terms:
+        k = self.point.n_components
+        B, Z, squares = _products.project(block, self._center, self._columns)
+        W, Zw = self._columns[:, :k], Z[:, :k]
+        if self.loss.entrywise:
+            R = B - Zw @ W.T
+            t = _squared_norms(R)
+            return Terms(B, Z, t, *self.loss.value_and_weight(R))
+        t = _squared_residuals(B, Zw, W, squares)
+        return Terms(B, Z, t, *self.loss.value_and_weight(t))
+
+
+def _squared_residuals(B: Array, Z: Array, W: Array, squares: Float64Array) -> Float64Array:
+    """t_i = ‖b_i‖² − ‖z_i‖², and ‖b_i − W z_i‖² where that difference has lost its digits."""
+    t = squares - _squared_norms(Z)
+    lost = np.flatnonzero(t < _CANCELLATION[B.dtype] * squares)
+    if lost.size:
+        t[lost] = _squared_norms(B[lost] - Z[lost] @ W.T)
+    return t
+
+
+def _squared_norms(R: Array) -> Float64Array:
+    return np.einsum("ij,ij->i", R, R).astype(np.float64, copy=False)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One evaluation: a block of rows in, its `Moments` about c out.
+
+    At the point (W, c), and for a probe V of shape (m, q), or None for V = I:
+
+        r_i = (I − WWᵀ)(x_i − c),  t_i = ‖r_i‖²,  d_i = weight of the loss,
+        J = Σ ω_i ρ(t_i),  AV = Σ ω_i d_i (x_i − c)(x_i − c)ᵀV.
+
+    4nmk operations where V begins with the columns of W, 2nmk + 4nmq where it does not, and
+    no array of the size of X.
+    """
+
+    look: Look
+    probe: Float64Array | None
+    shared: int
+
+    @classmethod
+    def at(
+        cls, point: Subspace, probe: Float64Array | None, loss: Loss, dtype: np.dtype
+    ) -> Sweep:
+        """The sweep at `point`; columns of W that the probe begins with are multiplied once."""
+        W = point.basis
+        if probe is None:
+            return cls(Look(point, loss, dtype), None, 0)
+        k = point.n_components
+        shared = k if probe.shape[1] >= k and np.array_equal(probe[:, :k], W) else 0
+        extra = probe[:, shared:]
+        return cls(Look(point, loss, dtype, extra if extra.shape[1] else None), probe, shared)
+
+    def __call__(self, block: Array, omega: Float64Array | None) -> Moments:
+        """Moments of the rows of `block`, which carry the sample weights `omega`."""
+        return self.moments(self.look(block), omega)
+
+    def moments(self, terms: Terms, omega: Float64Array | None) -> Moments:
+        """The sums over a block whose terms are known; its deviations are overwritten."""
+        value, d = terms.value, terms.weight
+        if omega is not None:
+            value, d = value * omega, d * omega
+        B = terms.deviations
+        objective, mass = float(np.sum(value)), float(np.sum(d))
+        leftover = float(d @ terms.t)
+        if self.probe is None:
+            first = _products.accumulate(B, d[:, None].astype(B.dtype))[:, 0]
+            A = _products.accumulate_gram(B, d)
+            return Moments(objective, mass, first, A, A, leftover)
+        V_scores = terms.scores[:, self.look.point.n_components - self.shared :]
+        q = V_scores.shape[1]
+        Q = np.empty((len(d), q + 1), B.dtype)
+        np.multiply(V_scores, d[:, None], out=Q[:, :q], casting="same_kind")
+        Q[:, q] = d
+        sums = _products.accumulate(B, Q)
+        gram = _products.accumulate(V_scores, Q[:, :q])
+        return Moments(objective, mass, sums[:, q], sums[:, :q], gram, leftover)
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """What a last sweep tells: the moments, the objective without smoothing, and the rows.
+
+    ``rows`` has one array a block, with t_i and d_i of each row as columns.
+    """
+
+    moments: Moments
+    objective: float
+    rows: tuple[Array, ...]
+
+    def __add__(self, other: Closing) -> Closing:
+        """The two sets of rows, one after the other."""
+        return Closing(
+            self.moments + other.moments, self.objective + other.objective, self.rows + other.rows
+        )
+
+
+@dataclass(frozen=True)
+class ClosingSweep:
+    """A `Sweep` that keeps what it sees of each row, and values it by `exact` too."""
+
+    sweep: Sweep
+    exact: Loss
+
+    def __call__(self, block: Array, omega: Float64Array | None) -> Closing:
+        terms = self.sweep.look(block)
+        value = terms.value if self.exact.entrywise else self.exact.value_and_weight(terms.t)[0]
+        objective = float(np.sum(value if omega is None else value * omega))
+        rows = np.column_stack([terms.t, terms.weight])
+        return Closing(self.sweep.moments(terms, omega), objective, (rows,))
+
+
+def row_terms(point: Subspace, dtype: np.dtype) -> Callable[[Array], Array]:
+    """A kernel that yields, for each row of a block, t_i in the first column and z_i after it."""
+    look = Look(point, L2p(2.0), dtype)
+
+    def rows(block: Array) -> Array:
+        terms = look(block)
+        return np.column_stack([terms.t, terms.scores])
+
+    return rows

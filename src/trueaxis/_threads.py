@@ -1,0 +1,69 @@
+"""Threads over blocks of rows, with BLAS held to one thread meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import cache
+from typing import Any, TypeVar
+
+import joblib
+from threadpoolctl import ThreadpoolController
+
+T = TypeVar("T")
+S = TypeVar("S")
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    # Finding the BLAS libraries of the process takes milliseconds, limiting them microseconds.
+    return ThreadpoolController()
+
+
+def single_threaded_blas() -> AbstractContextManager[Any]:
+    """Hold BLAS to one thread: skinny products and small eigenproblems run faster so.
+
+    It also makes their bits independent of the number of cores.
+    """
+    return _controller().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
+
+
+def resolve_n_jobs(n_jobs: int | None) -> int:
+    """The number of threads that `n_jobs` stands for; None is every core allowed to the process.
+
+    CPU affinity and cgroup limits are respected. Negative values count down from all cores, as in
+    scikit-learn: −1 is all of them, −2 all but one.
+    """
+    cores = int(joblib.cpu_count())
+    if n_jobs is None:
+        return cores
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0 has no meaning; use None for all cores, or a number >= 1.")
+    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+
+
+class Workers:
+    """Maps a function over items, results in the order of the items whatever the threads do."""
+
+    def __init__(self, n_threads: int, pool: ThreadPoolExecutor | None = None) -> None:
+        self.n_threads = n_threads
+        self._pool = pool
+
+    @classmethod
+    @contextmanager
+    def start(cls, n_jobs: int | None) -> Iterator[Workers]:
+        """Workers on `n_jobs` threads, with BLAS held to one thread until they are released."""
+        n_threads = resolve_n_jobs(n_jobs)
+        with ExitStack() as stack:
+            stack.enter_context(single_threaded_blas())
+            pool = None
+            if n_threads > 1:
+                pool = stack.enter_context(ThreadPoolExecutor(n_threads, "trueaxis"))
+            yield cls(n_threads, pool)
+
+    def map(self, function: Callable[[S], T], items: Iterable[S], *, small: bool) -> Iterator[T]:
+        """Results in order. `small` work is done here: handing it to a thread would cost more."""
+        if self._pool is None or small:
+            return map(function, items)
+        return self._pool.map(function, items)

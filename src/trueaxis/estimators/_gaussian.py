@@ -1,0 +1,40 @@
+"""The probabilistic reading of principal axes: a Gaussian with a spherical rest."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from trueaxis._typing import Array, Float64Array
+
+
+def covariance(components: Array, variances: Array, noise: float) -> Float64Array:
+    """C = W diag(λ − σ²) Wᵀ + σ²I (Tipping and Bishop 1999)."""
+    W = components.T
+    C = (W * np.maximum(variances - noise, 0.0)) @ W.T
+    C.flat[:: len(C) + 1] += noise
+    return np.asarray(C)
+
+
+def precision(components: Array, variances: Array, noise: float) -> Float64Array:
+    """C⁻¹ = W diag(1/λ) Wᵀ + (I − WWᵀ)/σ²; where σ² is 0 on a proper subspace, +inf appears."""
+    W, m = components.T, components.shape[1]
+    within = (W / np.maximum(variances, noise)) @ W.T
+    if len(components) == m:
+        return np.asarray(within)
+    with np.errstate(divide="ignore"):
+        return np.asarray(within + (np.eye(m) - W @ W.T) / np.float64(noise))
+
+
+def log_likelihood(
+    scores: Array, squared_residuals: Array, variances: Array, noise: float, m: int
+) -> Float64Array:
+    """log N(x; c, C) of each row: −½(m log 2π + log|C| + Σ z_j²/λ_j + t/σ²)."""
+    k = len(variances)
+    λ = np.maximum(variances, noise)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_det = float(np.sum(np.log(λ)))
+        mahalanobis = np.sum(scores**2 / λ, axis=1)
+        if k < m:
+            log_det += (m - k) * float(np.log(np.float64(noise)))
+            mahalanobis = mahalanobis + squared_residuals / np.float64(noise)
+        return np.asarray(-0.5 * (m * np.log(2 * np.pi) + log_det + mahalanobis))

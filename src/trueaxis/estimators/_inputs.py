@@ -1,0 +1,211 @@
+"""What the user passed in, checked before any work is done. Every message names a way out."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from sklearn.utils.validation import validate_data
+
+from trueaxis._linalg import polar
+from trueaxis._typing import Array, Float64Array
+from trueaxis.losses import L1, L2p, Loss
+from trueaxis.sources import DenseSource
+from trueaxis.starts import STARTS
+
+LOSSES = ("l2p", "l1")
+SOLVERS = ("auto", "proximal", "accelerated", "reweighted", "orthogonal")
+CENTERS = ("optimal", "mean", "median")
+START_NAMES = ("auto", *STARTS, "random")
+
+# Squares of entries beyond these overflow or lose digits in denormal numbers.
+_SAFE_RANGE = {np.dtype(np.float64): (1e-100, 1e100), np.dtype(np.float32): (1e-12, 1e12)}
+
+
+def choice(name: str, value: Any, choices: tuple[str, ...], otherwise: str = "") -> None:
+    """Refuse a name that is not among the choices."""
+    if not isinstance(value, str) or value not in choices:
+        options = ", ".join(repr(c) for c in choices)
+        raise ValueError(f"{name}={value!r} is unknown; choose one of {options}{otherwise}.")
+
+
+def real_in(name: str, value: Any, low: float, high: float, interval: str) -> float:
+    """A finite number in an interval that is open, closed or half open, as `interval` writes it."""
+    ok = isinstance(value, Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))
+    if ok:
+        number = float(value)
+        above = number > low if interval[0] == "(" else number >= low
+        below = number < high if interval[-1] == ")" else number <= high
+        ok = above and below
+    if not ok:
+        raise ValueError(f"{name}={value!r} is out of range; it must be a number in {interval}.")
+    return float(value)
+
+
+def integer_at_least(name: str, value: Any, low: int) -> int:
+    """A whole number not below `low`."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < low:
+        raise ValueError(f"{name}={value!r} is out of range; it must be a whole number >= {low}.")
+    return int(value)
+
+
+def check_loss(loss: Any, p: Any) -> Loss:
+    """The loss object that the parameters stand for."""
+    if isinstance(loss, str):
+        choice("loss", loss, LOSSES, otherwise=", or pass a loss object from trueaxis.losses")
+        power = real_in("p", p, 0.0, 2.0, "(0, 2]")
+        return L2p(power) if loss == "l2p" else L1()
+    if not isinstance(loss, Loss) or isinstance(loss, type):
+        options = ", ".join(repr(c) for c in LOSSES)
+        raise ValueError(
+            f"loss={loss!r} is not a loss; choose one of {options}, or pass an object with "
+            "`entrywise`, `value_and_weight` and `smoothed` (see trueaxis.losses.Loss)."
+        )
+    return loss
+
+
+def check_n_components(n_components: Any, n: int, m: int) -> int | float | None:
+    """An int in [1, min(n, m)], a float in (0, 1), or None."""
+    limit = min(n, m)
+    if n_components is None:
+        return None
+    is_number = isinstance(n_components, Real) and not isinstance(n_components, bool)
+    if is_number and isinstance(n_components, Integral):
+        if 1 <= n_components <= limit:
+            return int(n_components)
+    elif is_number and 0 < float(n_components) < 1:
+        return float(n_components)
+    raise ValueError(
+        f"n_components={n_components!r} is out of range for data with n_samples={n} and "
+        f"n_features={m}; it must be a whole number in [1, {limit}] (the smaller of the two), "
+        "a share of variance in (0, 1), or None for all components."
+    )
+
+
+def check_rows(estimator: Any, X: Any, *, reset: bool) -> Array:
+    """X as a two-dimensional float array, without a copy where it is one already."""
+    return np.asarray(
+        validate_data(
+            estimator,
+            X,
+            reset=reset,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+            ensure_min_samples=1,
+        )
+    )
+
+
+def check_sample_weight(sample_weight: Any, n: int) -> Float64Array | None:
+    """Finite weights >= 0, one a row and not all zero; None where they are all 1."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight)
+    if weights.dtype.kind not in "biuf":
+        raise ValueError(f"sample_weight has dtype {weights.dtype}; it must be real numbers.")
+    weights = weights.astype(np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n, float(weights))
+    if weights.shape != (n,):
+        raise ValueError(
+            f"sample_weight has shape {weights.shape}; it must be ({n},), one weight a row of X."
+        )
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if bad.size:
+        raise ValueError(
+            f"sample_weight[{bad[0]}] is {weights[bad[0]]}; weights must be finite and >= 0. "
+            "Negative weights have no meaning here."
+        )
+    if not weights.any():
+        raise ValueError("sample_weight is zero for every row: there is nothing left to fit.")
+    return None if (weights == 1.0).all() else weights
+
+
+def check_finite(source: DenseSource, columns: Any = None) -> float:
+    """The largest absolute entry; NaN and infinity are refused with the first place they stand."""
+    peaks = source.collect(_peak)
+    peak = float(np.max(peaks)) if np.isfinite(peaks).all() else np.nan
+    if np.isfinite(peak):
+        return peak
+    row, column, value = first_non_finite(source)
+    name = f" ({columns[column]!r})" if columns is not None else ""
+    what = "NaN" if np.isnan(value) else "infinity"
+    raise ValueError(
+        f"Input X contains {what}: first at row {row}, column {column}{name}, counted from 0. "
+        "Remove or impute such entries before the fit, for example with "
+        "sklearn.impute.SimpleImputer."
+    )
+
+
+def first_non_finite(source: DenseSource) -> tuple[int, int, float]:
+    """Row, column and value of the first entry that is no finite number."""
+    bad = source.collect(lambda block: ~np.isfinite(block).all(axis=1))
+    row = int(np.argmax(bad))
+    entries, _ = source.take(np.array([row]))
+    column = int(np.argmax(~np.isfinite(entries[0])))
+    return row, column, float(entries[0, column])
+
+
+def _peak(block: Array) -> Array:
+    # A NaN makes both extremes NaN, an infinity one of them infinite.
+    return np.array([max(abs(float(block.max())), abs(float(block.min())))])
+
+
+def safe_unit(peak: float, dtype: np.dtype) -> float:
+    """1.0, or the power of two that brings entries of extreme size near 1."""
+    low, high = _SAFE_RANGE[dtype]
+    return 1.0 if peak == 0 or low < peak < high else float(2.0 ** np.round(np.log2(peak)))
+
+
+def check_start(start: Any, k: int, m: int) -> str | Float64Array:
+    """One of the names, or an array of k independent rows as an orthonormal basis (m, k)."""
+    if isinstance(start, str):
+        choice("start", start, START_NAMES, otherwise=", or pass an array of shape (k, m)")
+        return start
+    rows = _real_array("start", start)
+    if rows.shape != (k, m):
+        raise ValueError(
+            f"start has shape {rows.shape}; it must be (n_components, n_features) = ({k}, {m}), "
+            "as components_ is."
+        )
+    singular = scipy.linalg.svdvals(rows / max(np.abs(rows).max(), np.finfo(float).tiny))
+    rank = int(np.count_nonzero(singular > 1e-10 * max(singular[0], 1e-300)))
+    if rank < k:
+        raise ValueError(
+            f"start is not of full rank: its {k} rows span {rank} dimension(s). "
+            "Pass linearly independent rows."
+        )
+    return polar(rows.T)
+
+
+def check_center(center: Any, m: int) -> str | Float64Array | None:
+    """One of the names, None for no centering, or a point."""
+    if center is False:
+        return None
+    if isinstance(center, str):
+        choice("center", center, CENTERS, otherwise=", an array of shape (n_features,), or False")
+        return center
+    if center is True or center is None:
+        raise ValueError(
+            f"center={center!r} is unknown; choose one of 'optimal', 'mean', 'median', an array "
+            "of shape (n_features,), or False."
+        )
+    point = _real_array("center", center)
+    if point.shape != (m,):
+        raise ValueError(f"center has shape {point.shape}; it must be (n_features,) = ({m},).")
+    return point
+
+
+def _real_array(name: str, value: Any) -> Float64Array:
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "biuf":
+            raise TypeError(f"dtype {array.dtype}")
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be a name or an array of real numbers: {error}.") from None
+    array = array.astype(np.float64)
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} contains NaN or infinity; every entry must be finite.")
+    return array

@@ -1,0 +1,191 @@
+"""The loop around every solver: it alone owns stopping, history and progress."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from trueaxis._moments import Moments
+from trueaxis._subspace import Subspace
+from trueaxis._typing import Array, Float64Array
+from trueaxis.solvers.base import Evaluate, Solver
+
+HISTORY = np.dtype(
+    [
+        ("iteration", np.int64),
+        ("objective", np.float64),
+        ("change", np.float64),
+        ("gap", np.float64),
+        ("sweeps", np.int64),
+        ("seconds", np.float64),
+    ]
+)
+"""One record of `history_`: the number of updates made, the objective after them, its relative
+change by the last one, the estimated relative gap to the limit, the sweeps over the data and the
+seconds spent so far."""
+
+Callback = Callable[[Subspace, np.record], object]
+
+_RATE_CAP = 0.999  # a slower rate of convergence than this cannot be told from stagnation
+
+
+class Record(NamedTuple):
+    """One line of the history."""
+
+    iteration: int
+    objective: float
+    change: float
+    gap: float
+    sweeps: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Result:
+    """Where a solver arrived, and how."""
+
+    point: Subspace
+    history: np.recarray
+    converged: bool
+
+    @property
+    def n_iter(self) -> int:
+        """The number of updates made."""
+        return int(self.history[-1]["iteration"])
+
+    @property
+    def gap(self) -> float:
+        """The last estimate of the relative gap (J − J*)/J*."""
+        return float(self.history[-1]["gap"])
+
+
+def run(
+    solver: Solver,
+    evaluate: Evaluate,
+    point: Subspace,
+    *,
+    move_center: bool,
+    max_iter: int,
+    tol: float,
+    rounding: float = 2e-15,
+    callback: Callback | None = None,
+    verbose: int = 0,
+) -> Result:
+    """Step from `point` until the estimated relative gap is below `tol`, or `max_iter` steps.
+
+    One step is: sweep at (W, c), with the weights d_i that belong to it; c ← Σd_i x_i / Σd_i
+    where `move_center`; W ← the solver's step for the scatter about the new c. Both lower the
+    same majorizer, so that a solver that is monotone in W is monotone in (c, W).
+
+    Relative changes of the objective below `rounding` count as none. With ``tol=0`` exactly
+    `max_iter` steps are made.
+    """
+    clock, sweeps = time.perf_counter(), 0
+    state = solver.start(point)
+    records: list[Record] = []
+
+    for iteration in range(max_iter + 1):
+        probe = solver.probe(point, state)
+        moments = evaluate(point, probe)
+        sweeps += 1
+        objectives = [*(r.objective for r in records[-3:]), moments.objective]
+        record = Record(
+            iteration,
+            moments.objective,
+            _relative_change(objectives),
+            estimated_gap(objectives, rounding),
+            sweeps,
+            time.perf_counter() - clock,
+        )
+        records.append(record)
+        _tell(point, record, callback, verbose)
+        converged = record.gap < tol
+        if converged or iteration == max_iter:
+            break
+
+        def apply(V: Float64Array, at: Subspace = point) -> Float64Array:
+            nonlocal sweeps
+            sweeps += 1
+            there = evaluate(at, V)
+            return (there.recenter(V) if move_center else there).product
+
+        center, about = point.center, moments
+        if move_center:
+            center, about = center + moments.shift, moments.recenter(probe)
+        basis, state = solver.step(point, probe, about, state, apply)
+        point = Subspace(basis, center)
+
+    return Result(point, np.array(records, dtype=HISTORY).view(np.recarray), converged)
+
+
+def _relative_change(objectives: list[float]) -> float:
+    if len(objectives) < 2 or objectives[-2] <= 0:
+        return 0.0
+    return (objectives[-2] - objectives[-1]) / objectives[-2]
+
+
+def estimated_gap(objectives: list[float], rounding: float = 2e-15) -> float:
+    """(J − J*)/J* extrapolated from the last objectives of a sequence, newest last.
+
+    With steps δ = |J_{s−1} − J_s| that shrink by the rate q, what is left is δq/(1−q); the larger
+    of the last two rates is taken.
+
+    Examples
+    --------
+    >>> gap = estimated_gap([1 + 2.0**-s for s in range(3, 7)])
+    >>> round(gap * 2**6, 2)
+    0.98
+    """
+    J = objectives[-1]
+    if J <= 0:
+        return 0.0
+    steps = [abs(a - b) for a, b in itertools.pairwise(objectives)]
+    if steps and steps[-1] <= rounding * J:
+        return 0.0
+    if len(steps) < 2:
+        return float("inf")
+    rates = [b / a for a, b in itertools.pairwise(steps) if a > 0]
+    rate = min(max(rates, default=_RATE_CAP), _RATE_CAP)
+    return steps[-1] * rate / (1 - rate) / J
+
+
+def _tell(point: Subspace, record: Record, callback: Callback | None, verbose: int) -> None:
+    if verbose:
+        print(
+            f"[trueaxis] iteration {record.iteration:4d}  objective {record.objective:.10g}  "
+            f"gap {record.gap:.1e}  sweeps {record.sweeps:4d}  {record.seconds:.2f} s"
+        )
+    if callback is not None:
+        callback(point, np.array([record], dtype=HISTORY).view(np.recarray)[0])
+
+
+def location(evaluate: Evaluate, center: Array, *, max_iter: int, tol: float) -> Result:
+    """The c that minimizes Σω_iρ(‖x_i − c‖²): a subspace of dimension 0 with a moving center.
+
+    For the ℓ2,1 loss this is the spatial median, and the loop Weiszfeld's.
+    """
+    point = Subspace(np.zeros((len(center), 0)), np.asarray(center, dtype=np.float64))
+    return run(_Stay(), evaluate, point, move_center=True, max_iter=max_iter, tol=tol)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stay:
+    """The solver that has no basis to move."""
+
+    name: str = "location"
+
+    def start(self, point: Subspace) -> None:
+        return None
+
+    def probe(self, point: Subspace, state: None) -> Float64Array:
+        return point.basis
+
+    def step(
+        self, point: Subspace, probe: object, moments: Moments, state: None, apply: object
+    ) -> tuple[Float64Array, None]:
+        return point.basis, None

@@ -1,0 +1,114 @@
+"""Where a fit begins: subspaces found on a sample of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.linalg
+
+from trueaxis._linalg import orthonormalize
+from trueaxis._subspace import Subspace
+from trueaxis._sweep import Sweep
+from trueaxis._threads import Workers
+from trueaxis._typing import Float64Array
+from trueaxis.losses import L2p
+from trueaxis.solvers import location
+from trueaxis.sources import DenseSource
+
+_MAX_ROWS = 2000
+_MAD_TO_STD = 1.4826022185056018  # 1 / Φ⁻¹(3/4)
+
+
+def sample_rows(n: int, k: int, rng: np.random.RandomState) -> Float64Array:
+    """Row numbers, in order, of a sample large enough to start from: all of them where n is small."""
+    size = max(_MAX_ROWS, 20 * k)
+    return np.arange(n) if n <= size else np.sort(rng.choice(n, size, replace=False))
+
+
+def spatial_median(S: Float64Array, weights: Float64Array | None = None) -> Float64Array:
+    """The point with the least sum of distances to the rows of S, to a millionth of it."""
+    source = DenseSource(S, weights=weights, workers=Workers(1))
+    first = np.median(S, axis=0)
+    loss = L2p(1.0, epsilon=1e-8 * typical_distance(S, first))
+    evaluate = lambda point, probe: source.reduce(Sweep.at(point, probe, loss, source.dtype))  # noqa: E731
+    return np.asarray(location(evaluate, first, max_iter=200, tol=1e-6).point.center)
+
+
+def typical_distance(S: Float64Array, center: Float64Array) -> float:
+    """The median distance of the rows to a point: a scale that outliers leave alone.
+
+    Where most rows lie on the point itself, the median of the others'; 1.0 where all do.
+    """
+    distances = np.linalg.norm(S - center, axis=1)
+    size = float(distances.max(initial=0.0))
+    for some in (distances, distances[distances > 1e-12 * size]):
+        if some.size and (median := float(np.median(some))) > 1e-12 * size:
+            return median
+    return 1.0
+
+
+def spherical(
+    S: Float64Array, k: int, center: Float64Array, weights: Float64Array | None
+) -> Float64Array:
+    """The k leading axes of the rows scaled to unit length about the center (Locantore 1999).
+
+    No row, however far, has more than unit influence, and the directions are those of the
+    covariance where the distribution is elliptical.
+    """
+    Y = S - center
+    norms = np.linalg.norm(Y, axis=1)
+    with np.errstate(divide="ignore"):
+        scale = np.where(norms > 0, 1.0 / norms, 0.0)
+    return _leading_axes(Y * scale[:, None], k, weights)
+
+
+def plain(
+    S: Float64Array, k: int, center: Float64Array, weights: Float64Array | None
+) -> Float64Array:
+    """The k leading principal axes of the rows about the center."""
+    return _leading_axes(S - center, k, weights)
+
+
+def random_basis(m: int, k: int, rng: np.random.RandomState) -> Float64Array:
+    """A basis drawn uniformly over all k-dimensional subspaces."""
+    return orthonormalize(rng.standard_normal((m, k)))
+
+
+def _leading_axes(Y: Float64Array, k: int, weights: Float64Array | None) -> Float64Array:
+    if weights is not None:
+        Y = Y * np.sqrt(weights)[:, None]
+    n, m = Y.shape
+    if n < m:
+        # The row space has an orthonormal basis of n vectors: the axes are found in it.
+        Q = orthonormalize(Y.T)
+        Y = Y @ Q
+    _, _, Vt = scipy.linalg.svd(Y, full_matrices=False, check_finite=False)
+    axes = Vt[:k].T if n >= m else Q @ Vt[:k].T
+    return np.asarray(axes)
+
+
+Start = Callable[
+    [Float64Array, int, Float64Array, Float64Array | None], Float64Array
+]
+STARTS: dict[str, Start] = {"spherical": spherical, "pca": plain}
+
+
+def robust_scree(S: Float64Array, subspace: Subspace) -> Float64Array:
+    """Variances along the axes of a subspace, from the median absolute deviation of the scores."""
+    Z = subspace.project(S)
+    deviation = np.median(np.abs(Z - np.median(Z, axis=0)), axis=0)
+    return np.asarray((_MAD_TO_STD * deviation) ** 2)
+
+
+def components_in_scree(variances: Float64Array, share: float = 0.8, most: int = 10) -> int:
+    """How many leading axes hold `share` of the variance, each at least 1e-3 of the first's.
+
+    The rule of ROBPCA (Hubert et al. 2005), with at least one axis and at most `most`.
+    """
+    ordered = np.sort(variances)[::-1]
+    if ordered.size == 0 or ordered[0] <= 0:
+        return 1
+    needed = int(np.searchsorted(np.cumsum(ordered) / ordered.sum(), share) + 1)
+    tall = int(np.count_nonzero(ordered >= 1e-3 * ordered[0]))
+    return max(1, min(needed, tall, most))
