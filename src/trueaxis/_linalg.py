@@ -45,6 +45,31 @@ def top_eigenvectors(A: Array, k: int) -> tuple[Float64Array, Float64Array]:
     return np.asarray(values[::-1]), np.asarray(vectors[:, ::-1])
 
 
+def complete(V: Array, k: int) -> Float64Array:
+    """Orthonormal columns up to k in number, the first of them V's.
+
+    The further ones depend on the span of V alone: each is what V and those before leave of the
+    coordinate axis they leave the most of (a pivoted Cholesky factorization of I − VVᵀ).
+    """
+    m, r = V.shape
+    basis = np.zeros((m, k))
+    basis[:, :r] = V
+    for j in range(r, k):
+        found = basis[:, :j]
+        axis = int(np.argmin(np.sum(found * found, axis=1)))
+        v = -(found @ found[axis])
+        v[axis] += 1.0
+        v -= found @ (found.T @ v)
+        basis[:, j] = v / np.linalg.norm(v)
+    return basis
+
+
+def numerical_rank(singular_values: Array, size: float, shape: tuple[int, int]) -> int:
+    """How many singular values stand out of the rounding of entries of that size."""
+    floor = max(shape) * np.finfo(np.float64).eps * size
+    return int(np.count_nonzero(singular_values > floor))
+
+
 def flip_signs(W: Array) -> Float64Array:
     """Each column with its largest entry positive: scikit-learn's convention for PCA."""
     rows = np.argmax(np.abs(W), axis=0)

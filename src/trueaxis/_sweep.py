@@ -13,6 +13,7 @@ import numpy as np
 
 from trueaxis import _products
 from trueaxis._moments import Moments
+from trueaxis._products import Projection, squared_norms
 from trueaxis._subspace import Subspace
 from trueaxis._typing import Array, Float64Array
 from trueaxis.losses import L2p, Loss
@@ -26,8 +27,7 @@ _CANCELLATION = {np.dtype(np.float64): 1e-4, np.dtype(np.float32): 3e-2}
 class Terms:
     """What one block of rows shows at a point, before any sum is made."""
 
-    deviations: Array
-    scores: Array
+    rows: Projection
     t: Float64Array
     value: Float64Array
     weight: Float64Array
@@ -46,37 +46,27 @@ class Look:
     dtype: np.dtype
     extra: Float64Array | None = None
     _columns: Array = field(init=False, repr=False)
-    _center: tuple[Array, Array | None] = field(init=False, repr=False)
+    _center: _products.Center = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         W = self.point.basis
         P = W if self.extra is None else np.hstack([W, self.extra])
-        object.__setattr__(self, "_columns", np.ascontiguousarray(P, dtype=self.dtype))
+        object.__setattr__(self, "_columns", _products.padded_columns(P, self.dtype))
         object.__setattr__(self, "_center", _products.split_center(self.point.center, self.dtype))
 
     def __call__(self, block: Array) -> Terms:
-        k = self.point.n_components
-        B, Z, squares = _products.project(block, self._center, self._columns)
-        W, Zw = self._columns[:, :k], Z[:, :k]
+        m, k = self.point.basis.shape
+        rows = _products.project(block, self._center, self._columns, k)
+        B, Z, W = rows.B[:, :m], rows.Z[:, :k], self._columns[:, :k]
         if self.loss.entrywise:
-            R = B - Zw @ W.T
-            t = _squared_norms(R)
-            return Terms(B, Z, t, *self.loss.value_and_weight(R))
-        t = _squared_residuals(B, Zw, W, squares)
-        return Terms(B, Z, t, *self.loss.value_and_weight(t))
-
-
-def _squared_residuals(B: Array, Z: Array, W: Array, squares: Float64Array) -> Float64Array:
-    """t_i = ‖b_i‖² − ‖z_i‖², and ‖b_i − W z_i‖² where that difference has lost its digits."""
-    t = squares - _squared_norms(Z)
-    lost = np.flatnonzero(t < _CANCELLATION[B.dtype] * squares)
-    if lost.size:
-        t[lost] = _squared_norms(B[lost] - Z[lost] @ W.T)
-    return t
-
-
-def _squared_norms(R: Array) -> Float64Array:
-    return np.einsum("ij,ij->i", R, R).astype(np.float64, copy=False)
+            R = B - Z @ W.T
+            return Terms(rows, squared_norms(R), *self.loss.value_and_weight(R))
+        # t_i = ‖b_i‖² − ‖z_i‖², and ‖b_i − W z_i‖² where that difference has lost its digits.
+        t = rows.squares - rows.inside
+        lost = np.flatnonzero(t < _CANCELLATION[self.dtype] * rows.squares)
+        if lost.size:
+            t[lost] = squared_norms(B[lost] - Z[lost] @ W.T)
+        return Terms(rows, t, *self.loss.value_and_weight(t))
 
 
 @dataclass(frozen=True)
@@ -118,21 +108,16 @@ class Sweep:
         value, d = terms.value, terms.weight
         if omega is not None:
             value, d = value * omega, d * omega
-        B = terms.deviations
+        m, k = self.look.point.basis.shape
         objective, mass = float(np.sum(value)), float(np.sum(d))
         leftover = float(d @ terms.t)
         if self.probe is None:
-            first = _products.accumulate(B, d[:, None].astype(B.dtype))[:, 0]
-            A = _products.accumulate_gram(B, d)
+            _, first, _ = _products.accumulate(terms.rows, m, 0, 0, d)
+            A = _products.accumulate_gram(terms.rows, m, d)
             return Moments(objective, mass, first, A, A, leftover)
-        V_scores = terms.scores[:, self.look.point.n_components - self.shared :]
-        q = V_scores.shape[1]
-        Q = np.empty((len(d), q + 1), B.dtype)
-        np.multiply(V_scores, d[:, None], out=Q[:, :q], casting="same_kind")
-        Q[:, q] = d
-        sums = _products.accumulate(B, Q)
-        gram = _products.accumulate(V_scores, Q[:, :q])
-        return Moments(objective, mass, sums[:, q], sums[:, :q], gram, leftover)
+        start, q = k - self.shared, self.probe.shape[1]
+        product, first, gram = _products.accumulate(terms.rows, m, start, q, d)
+        return Moments(objective, mass, first, product, gram, leftover)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +159,6 @@ def row_terms(point: Subspace, dtype: np.dtype) -> Callable[[Array], Array]:
 
     def rows(block: Array) -> Array:
         terms = look(block)
-        return np.column_stack([terms.t, terms.scores])
+        return np.column_stack([terms.t, terms.rows.Z[:, : point.n_components]])
 
     return rows

@@ -67,7 +67,7 @@ class L2p:
             return t, np.full_like(t, 2.0)
         s = _positive(t, self.epsilon)
         value = np.sqrt(s) if self.p == 1.0 else s ** (self.p / 2)
-        return np.where(s > _TINY, value, 0.0), self.p * value / s
+        return value, self.p * value / s
 
     def smoothed(self, epsilon: float) -> L2p:
         """The loss with another ε."""

@@ -7,11 +7,12 @@ from collections.abc import Callable
 import numpy as np
 import scipy.linalg
 
-from trueaxis._linalg import orthonormalize
+from trueaxis._linalg import numerical_rank, orthonormalize
+from trueaxis._moments import Moments
 from trueaxis._subspace import Subspace
 from trueaxis._sweep import Sweep
 from trueaxis._threads import Workers
-from trueaxis._typing import Float64Array
+from trueaxis._typing import Array, Float64Array
 from trueaxis.losses import L2p
 from trueaxis.solvers import location
 from trueaxis.sources import DenseSource
@@ -20,32 +21,61 @@ _MAX_ROWS = 2000
 _MAD_TO_STD = 1.4826022185056018  # 1 / Φ⁻¹(3/4)
 
 
-def sample_rows(n: int, k: int, rng: np.random.RandomState) -> Float64Array:
+def sample_rows(n: int, k: int, rng: np.random.RandomState) -> Array:
     """Row numbers, in order, of a sample large enough to start from: all of them where n is small."""
     size = max(_MAX_ROWS, 20 * k)
     return np.arange(n) if n <= size else np.sort(rng.choice(n, size, replace=False))
 
 
+def weighted_median(values: Float64Array, weights: Float64Array | None = None) -> Float64Array:
+    """The median down each column; a weight of 2 counts as the value twice.
+
+    Where half of the weight ends between two values, their mean, as for unweighted medians: so
+    that the median of −x is minus that of x.
+    """
+    if weights is None:
+        return np.asarray(np.median(values, axis=0))
+    order = np.argsort(values, axis=0, kind="stable")
+    mass = np.cumsum(weights[order], axis=0)
+    half = mass[-1] / 2
+    lower = np.argmax(mass >= half * (1 - 1e-12), axis=0)
+    upper = np.argmax(mass > half * (1 + 1e-12), axis=0)
+    ordered = np.take_along_axis(values, order, axis=0)
+    ends = np.take_along_axis(ordered, np.stack([lower, upper]), axis=0)
+    return np.asarray(ends.mean(axis=0))
+
+
 def spatial_median(S: Float64Array, weights: Float64Array | None = None) -> Float64Array:
     """The point with the least sum of distances to the rows of S, to a millionth of it."""
     source = DenseSource(S, weights=weights, workers=Workers(1))
-    first = np.median(S, axis=0)
-    loss = L2p(1.0, epsilon=1e-8 * typical_distance(S, first))
-    evaluate = lambda point, probe: source.reduce(Sweep.at(point, probe, loss, source.dtype))  # noqa: E731
+    first = weighted_median(S, weights)
+    loss = L2p(1.0, epsilon=1e-8 * typical_distance(S, first, weights))
+
+    def evaluate(point: Subspace, probe: Float64Array | None) -> Moments:
+        return source.reduce(Sweep.at(point, probe, loss, source.dtype))
+
     return np.asarray(location(evaluate, first, max_iter=200, tol=1e-6).point.center)
 
 
-def typical_distance(S: Float64Array, center: Float64Array) -> float:
+def typical_distance(
+    S: Float64Array, center: Float64Array, weights: Float64Array | None = None
+) -> float:
     """The median distance of the rows to a point: a scale that outliers leave alone.
 
     Where most rows lie on the point itself, the median of the others'; 1.0 where all do.
     """
     distances = np.linalg.norm(S - center, axis=1)
-    size = float(distances.max(initial=0.0))
-    for some in (distances, distances[distances > 1e-12 * size]):
-        if some.size and (median := float(np.median(some))) > 1e-12 * size:
-            return median
+    away = distances > 1e-12 * distances.max(initial=0.0)
+    for some in (np.ones_like(away), away):
+        if some.any():
+            median = float(weighted_median(distances[some], _picked(weights, some)))
+            if median > 1e-12 * distances.max():
+                return median
     return 1.0
+
+
+def _picked(weights: Float64Array | None, rows: Array) -> Float64Array | None:
+    return None if weights is None else weights[rows]
 
 
 def spherical(
@@ -88,17 +118,23 @@ def _leading_axes(Y: Float64Array, k: int, weights: Float64Array | None) -> Floa
     return np.asarray(axes)
 
 
-Start = Callable[
-    [Float64Array, int, Float64Array, Float64Array | None], Float64Array
-]
+Start = Callable[[Float64Array, int, Float64Array, Float64Array | None], Float64Array]
 STARTS: dict[str, Start] = {"spherical": spherical, "pca": plain}
 
 
-def robust_scree(S: Float64Array, subspace: Subspace) -> Float64Array:
+def robust_scree(
+    S: Float64Array, subspace: Subspace, weights: Float64Array | None = None
+) -> Float64Array:
     """Variances along the axes of a subspace, from the median absolute deviation of the scores."""
     Z = subspace.project(S)
-    deviation = np.median(np.abs(Z - np.median(Z, axis=0)), axis=0)
+    deviation = weighted_median(np.abs(Z - weighted_median(Z, weights)), weights)
     return np.asarray((_MAD_TO_STD * deviation) ** 2)
+
+
+def sample_rank(S: Float64Array, center: Float64Array) -> int:
+    """The number of dimensions that the rows span about the center."""
+    singular = scipy.linalg.svdvals(S - center, check_finite=False)
+    return numerical_rank(singular, float(np.linalg.norm(S)), S.shape)
 
 
 def components_in_scree(variances: Float64Array, share: float = 0.8, most: int = 10) -> int:

@@ -33,24 +33,24 @@ class Coordinates:
 
 
 def row_space(
-    X: Array, origin: Float64Array, basis: Float64Array | None
-) -> tuple[Float64Array, Float64Array | None, Coordinates]:
-    """The rows X − origin in an orthonormal basis of their span, and of that of a start's basis.
+    X: Array, origin: Float64Array, further: Float64Array
+) -> tuple[Float64Array, Float64Array, Coordinates]:
+    """The rows X − origin in an orthonormal basis of their span and of `further` rows.
 
-    (X − origin)ᵀ = QR, so that row i is QR[:, i]. A rotation-invariant loss has its minimizers
-    in that span, and every iterate stays in it: for n < m the fit is exact with n columns
-    instead of m. Householder QR, which does not square the condition number.
+    [X − origin; further]ᵀ = QR, so that row i is QR[:, i]. A rotation-invariant loss has its
+    minimizers in the span of the rows, and every iterate stays in it and the span of its start:
+    for n < m the fit is exact with n columns instead of m. Householder QR, which does not square
+    the condition number.
 
     Returns
     -------
     rows : ndarray of shape (n, r)
-    basis : ndarray of shape (r, k) or None
-        The start's basis in the new coordinates.
+    further : ndarray of shape (k, r)
+        The further rows in the new coordinates.
     coordinates : Coordinates
     """
     n = X.shape[0]
-    deviations = X - origin
-    stacked = deviations if basis is None else np.vstack([deviations, basis.T])
+    stacked = np.vstack([X - origin, further])
     Q, R = scipy.linalg.qr(stacked.T, mode="economic", overwrite_a=True, check_finite=False)
-    lowered = None if basis is None else np.asarray(R[:, n:])
-    return np.ascontiguousarray(R[:, :n].T), lowered, Coordinates(origin, Q)
+    columns = np.ascontiguousarray(R.T)
+    return columns[:n], columns[n:], Coordinates(origin, Q)

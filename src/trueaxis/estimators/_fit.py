@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from trueaxis import starts
+from trueaxis._linalg import complete, numerical_rank
 from trueaxis._subspace import Subspace
 from trueaxis._sweep import Closing
 from trueaxis._threads import Workers
@@ -37,21 +38,21 @@ def fit(
     weights: Float64Array | None,
     unit: float,
     n_components: int | float | None,
+    most: int,
     settings: Settings,
     workers: Workers,
     rng: np.random.RandomState,
 ) -> Fit:
-    """The robust subspace of the rows of X / unit."""
+    """The robust subspace of the rows of X / unit; `most` is the number of axes None stands for."""
     n, m = X.shape
-    expected = n_components if isinstance(n_components, int) else min(n, m, 10)
-    problem = Problem.pose(X, weights, unit, expected, settings, workers, rng)
+    problem = Problem.pose(X, weights, unit, most, n_components, settings, workers, rng)
     # As many axes as centered rows can have leave no residual to weigh the rows by.
     exhausted = min(n - (settings.center is not None), m)
     if isinstance(n_components, int) and n_components < exhausted:
         found = _fit_dimension(problem, n_components)
         if found is not None:
             return found
-    return _fit_by_scree(problem, n_components, exhausted, min(n, m))
+    return _fit_by_scree(problem, n_components, exhausted, most)
 
 
 def _fit_dimension(problem: Problem, k: int) -> Fit | None:
@@ -76,7 +77,7 @@ def _fit_by_scree(problem: Problem, wanted: int | float | None, exhausted: int, 
     """
     given = problem
     problem = replace(problem, basis=None, settings=_without_start(problem.settings))
-    k = _scree_dimension(problem, exhausted)
+    k = _scree_dimension(problem)
     while True:
         result, solver = problem.descend(k)
         closing = problem.close(result.point)
@@ -96,9 +97,9 @@ def _fit_by_scree(problem: Problem, wanted: int | float | None, exhausted: int, 
             found = _fit_dimension(replace(given, basis=None), number)
             if found is not None:
                 return found
-    axes = spectrum.first(number)
     left = float(spectrum.values[number:].sum())
-    return _report(problem, result, solver, axes, closing, left)
+    found = _report(problem, result, solver, spectrum.first(number), closing, left)
+    return replace(found, subspace=_with_named_axes(found, problem.source.shape[0]))
 
 
 def _report(
@@ -123,11 +124,25 @@ def _report(
     )
 
 
-def _scree_dimension(problem: Problem, exhausted: int) -> int:
-    most = min(exhausted - 1, 10)
+def _with_named_axes(found: Fit, rows: int) -> Subspace:
+    """The subspace with its axes of no variance chosen by the others alone.
+
+    Any basis of what the rows do not span would do; this one does not depend on rounding.
+    """
+    V, center = found.subspace.basis, found.subspace.center
+    deviations = np.sqrt(found.scatter)
+    size = float(np.sqrt(found.scatter[0] + found.mass * center @ center))
+    rank = numerical_rank(deviations, size, (rows, len(V)))
+    return Subspace(complete(V[:, :rank], V.shape[1]), center)
+
+
+def _scree_dimension(problem: Problem) -> int:
+    """The dimension of the robust scree, at most half the rank: more axes leave too little."""
+    most = min(starts.sample_rank(problem.sample, problem.center) // 2, 10)
     if most < 1:
         return 0
-    variances = starts.robust_scree(problem.sample, problem.start(most))
+    axes = problem.start(most)
+    variances = starts.robust_scree(problem.sample, axes, problem.sample_weights)
     return min(starts.components_in_scree(variances), most)
 
 

@@ -66,9 +66,8 @@ def check_loss(loss: Any, p: Any) -> Loss:
     return loss
 
 
-def check_n_components(n_components: Any, n: int, m: int) -> int | float | None:
-    """An int in [1, min(n, m)], a float in (0, 1), or None."""
-    limit = min(n, m)
+def check_n_components(n_components: Any, limit: int, n: int, m: int) -> int | float | None:
+    """An int in [1, limit], a float in (0, 1), or None; limit is min(n, m) but for weights."""
     if n_components is None:
         return None
     is_number = isinstance(n_components, Real) and not isinstance(n_components, bool)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trueaxis import starts
+from trueaxis._linalg import orthonormalize
 from trueaxis._moments import Moments
 from trueaxis._subspace import Subspace
 from trueaxis._sweep import Closing, ClosingSweep, Sweep
@@ -27,7 +28,7 @@ from trueaxis.solvers import (
 )
 from trueaxis.sources import DenseSource
 
-_SMOOTHING = 1e-8  # of the typical distance of a row from the center
+_SMOOTHING = 1e-7  # of the typical distance of a row from the center
 _SCATTER_COLUMNS = 2000  # beyond this, A (32 MB) is not formed even where n >= m
 _AUTO_COLUMNS = 400  # up to here the eigenproblem of A is cheap beside the sweep
 
@@ -74,27 +75,34 @@ class Problem:
         X: Array,
         weights: Float64Array | None,
         unit: float,
-        expected: int,
+        most: int,
+        n_components: int | float | None,
         settings: Settings,
         workers: Workers,
         rng: np.random.RandomState,
     ) -> Problem:
-        """The problem for the rows X / unit, with about `expected` axes to be found."""
+        """The problem for the rows X / unit, of which at most `most` axes are wanted."""
         n, m = X.shape
+        expected = n_components if isinstance(n_components, int) else min(most, 10)
         source = DenseSource(X, weights=weights, workers=workers, unit=unit)
         rows = starts.sample_rows(n, expected, rng)
         sample, sample_weights = source.take(rows)
         center = _first_center(source, sample, sample_weights, settings.center, unit)
-        scale = starts.typical_distance(sample, center)
+        scale = starts.typical_distance(sample, center, sample_weights)
         loss = settings.loss
         if isinstance(loss, L2p | L1):
             relative = _SMOOTHING if settings.smoothing is None else settings.smoothing
             loss = loss.smoothed(relative * scale)
         basis = None if isinstance(settings.start, str) else settings.start
         coordinates = Coordinates(np.zeros(m))
-        if not loss.entrywise and n + (0 if basis is None else basis.shape[1]) < m:
+        further = np.zeros((0, m)) if basis is None else basis.T
+        if not isinstance(n_components, int) or n_components > n:
+            # Weights can stand for more rows than there are; their axes need room to be named.
+            further = _any_directions(max(0, most - n), m)
+        if not loss.entrywise and n + len(further) < m:
             everything, _ = source.take(np.arange(n))
-            reduced, basis, coordinates = row_space(everything, center, basis)
+            reduced, lowered, coordinates = row_space(everything, center, further)
+            basis = None if basis is None else np.ascontiguousarray(lowered.T)
             source = DenseSource(reduced, weights=weights, workers=workers)
             sample, center = reduced[rows], coordinates.lower(center)
         return cls(
@@ -126,8 +134,7 @@ class Problem:
                 self.evaluate, self.center, max_iter=settings.max_iter, tol=settings.tol
             )
             return result, "location"
-        n, m = self.source.shape
-        solver = make_solver(settings.solver, n, m)
+        solver = self._solver()
         result = run(
             solver,
             self.evaluate,
@@ -139,6 +146,25 @@ class Problem:
             verbose=settings.verbose,
         )
         return result, solver.name
+
+    def _solver(self) -> Solver:
+        """The solver asked for; "auto" chooses by the shape of the data."""
+        n, m = self.source.shape
+        name = self.settings.solver
+        if name == "proximal":
+            return Proximal()
+        if name == "accelerated":
+            return Accelerated()
+        if name == "orthogonal" or (name == "auto" and m > _AUTO_COLUMNS):
+            return Orthogonal()
+        if m > _SCATTER_COLUMNS:
+            return Reweighted(form_scatter=False)
+        if n < m and self.coordinates.Q is None:
+            # ℓ1 rows cannot be rotated into their own span, but the eigenvectors of A lie in it.
+            everything, _ = self.source.take(np.arange(n))
+            rows = everything - self.center if self.settings.center is not None else everything
+            return Reweighted(span=orthonormalize(rows.T))
+        return Reweighted()
 
     def close(self, point: Subspace) -> Closing:
         """One last sweep at the point: moments within it, t_i and d_i of every row."""
@@ -156,15 +182,8 @@ class Problem:
         return lambda subspace, record: callback(self.in_data(subspace), record)
 
 
-def make_solver(name: str, n: int, m: int) -> Solver:
-    """The solver of that name; "auto" chooses by the shape of the data."""
-    if name == "proximal":
-        return Proximal()
-    if name == "accelerated":
-        return Accelerated()
-    if name == "orthogonal" or (name == "auto" and m > _AUTO_COLUMNS):
-        return Orthogonal()
-    return Reweighted(form_scatter=m <= min(n, _SCATTER_COLUMNS))
+def _any_directions(k: int, m: int) -> Float64Array:
+    return np.random.default_rng(0).standard_normal((k, m))
 
 
 def _first_center(
@@ -185,7 +204,7 @@ def _first_center(
         return guess
     # Means are taken about the guess, which keeps the digits of data far from the origin.
     power, steps = (2.0, 1) if center == "mean" else (1.0, 200)
-    loss = L2p(power, epsilon=_SMOOTHING * starts.typical_distance(sample, guess))
+    loss = L2p(power, epsilon=_SMOOTHING * starts.typical_distance(sample, guess, weights))
 
     def evaluate(point: Subspace, probe: Float64Array | None) -> Moments:
         return source.reduce(Sweep.at(point, probe, loss, source.dtype))

@@ -68,12 +68,13 @@ class AxesTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         X = _inputs.check_rows(self, X, reset=False)
         # Scaled axes rather than scaled scores: the same numbers, without another pass.
         P = self.components_.T / self._whitening() if self.whiten else self.components_.T
-        P = np.ascontiguousarray(P, dtype=X.dtype)
+        k = P.shape[1]
+        P = _products.padded_columns(P, X.dtype)
         center = _products.split_center(self.mean_.astype(np.float64), X.dtype)
         with Workers.start(self.n_jobs) as workers:
             source = DenseSource(X, workers=workers)
             _inputs.check_finite(source, getattr(self, "feature_names_in_", None))
-            return source.collect(lambda block: _products.project(block, center, P)[1])
+            return source.collect(lambda block: _products.project(block, center, P, 0).Z[:, :k])
 
     def inverse_transform(self, X: Any) -> Array:
         """Rows of the data's space from scores.

@@ -178,7 +178,11 @@ default="optimal"
         weights = _inputs.check_sample_weight(sample_weight, n)
         present = slice(None) if weights is None or weights.all() else weights > 0
         rows = X[present]
-        n_components = _inputs.check_n_components(self.n_components, len(rows), m)
+        total = float(len(rows) if weights is None else weights.sum())
+        # Whole weights stand for repeated rows, and may allow as many more components.
+        counts = weights is None or not np.any(weights % 1.0)
+        most = min(int(total) if counts else len(rows), m)
+        n_components = _inputs.check_n_components(self.n_components, most, n, m)
         settings = self._settings(n_components, m)
         power = settings.loss.p if isinstance(settings.loss, L2p) else 1.0
         rng = check_random_state(self.random_state)
@@ -192,12 +196,12 @@ default="optimal"
                 None if weights is None else weights[present],
                 unit,
                 n_components,
+                most,
                 settings,
                 workers,
                 rng,
             )
-        total = float(len(rows) if weights is None else weights.sum())
-        self._take(found, total, unit, power, X.dtype, min(len(rows), m))
+        self._take(found, total, unit, power, X.dtype, most)
         self.weights_ = np.zeros(n)
         self.weights_[present] = found.weights * unit ** (power - 2)
 

@@ -1,11 +1,10 @@
-"""The leading eigenvectors of A: from A itself, or from products with it."""
+"""The leading eigenvectors of A from products with it, where A is too large to form."""
 
 from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
 
-from trueaxis._linalg import top_eigenvectors
 from trueaxis._typing import Float64Array
 from trueaxis.solvers.base import Apply
 from trueaxis.solvers.norms import first_guess
@@ -15,15 +14,12 @@ _MAX_PRODUCTS = 500
 _MAX_WIDTH = 24  # blocks of k columns kept before the space is compressed to its best part
 
 
-def leading_eigenspace(A: Float64Array, k: int) -> Float64Array:
-    """The eigenvectors of the k largest eigenvalues of A, as columns, largest first."""
-    return top_eigenvectors(A, k)[1]
-
-
-def leading_eigenspace_by_products(
+def leading_eigenspace(
     apply: Apply, basis: Float64Array, image: Float64Array
 ) -> Float64Array:
-    """The same by Rayleigh–Ritz on a block Krylov space, restarted when it grows wide.
+    """The eigenvectors of the k largest eigenvalues of A, as columns, largest first.
+
+    By Rayleigh–Ritz on a block Krylov space, compressed when it grows wide.
 
     The space starts as the span of the orthonormal `basis`, whose image A·`basis` is known
     already, and grows by the residuals AU − UΘ of the leading Ritz pairs that have not converged.

@@ -12,7 +12,9 @@ from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
 from trueaxis.sources.base import T
 
-_BLOCK_BYTES = 1 << 20  # stays in the second-level cache between the two products of a sweep
+_BLOCK_BYTES = 1 << 21  # stays in cache between the two products of a sweep
+_MIN_BLOCK_BYTES = 1 << 17  # below this, handing a block out costs more than the products with it
+_MIN_BLOCKS = 16  # where there is enough: to keep several threads busy to the end
 _MIN_ROWS = 16
 _SMALL = 1 << 17  # entries below which a thread costs more than it saves
 
@@ -52,7 +54,8 @@ class DenseSource:
         self._workers = workers
         self._inverse_unit = 1.0 / unit
         n, m = X.shape
-        step = max(_MIN_ROWS, _BLOCK_BYTES // max(1, m * X.itemsize))
+        size = min(_BLOCK_BYTES, max(_MIN_BLOCK_BYTES, n * m * X.itemsize // _MIN_BLOCKS))
+        step = max(_MIN_ROWS, size // max(1, m * X.itemsize))
         self._blocks = [slice(i, min(i + step, n)) for i in range(0, n, step)]
 
     @property

@@ -1,0 +1,297 @@
+/* The two products of a sweep, compiled: a block of rows stays in cache and skinny factors stay
+   in registers, where a general matrix product packs both. `_products.py` holds the reference.
+
+   Every function reads and writes buffers of the caller and runs without the GIL. */
+
+#define Py_LIMITED_API 0x030b0000
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stddef.h>
+#include <string.h>
+
+#define CHUNK 64 /* rows whose sums are made in the precision of the rows */
+#define WIDEST 8  /* doubles in the widest vector: what rows are padded to */
+#define AHEAD 2   /* groups of rows between the one multiplied and the one asked for */
+
+#define JOIN_(a, b, c) a##_##b##_##c
+#define JOIN(a, b, c) JOIN_(a, b, c)
+#define NAME(x) JOIN(x, TYPE, ISA)
+
+#if defined(__x86_64__)
+#define ISA avx512
+#define TARGET __attribute__((target("avx512f,avx512dq,fma")))
+#define ROWS 8
+#define COLS 4
+#define T double
+#define TYPE f64
+#define LANES 8
+#include "_kernels_body.h"
+#undef T
+#undef TYPE
+#undef LANES
+#define T float
+#define TYPE f32
+#define LANES 16
+#include "_kernels_body.h"
+#undef T
+#undef TYPE
+#undef LANES
+#undef ISA
+#undef TARGET
+#undef ROWS
+#undef COLS
+
+#define ISA avx2
+#define TARGET __attribute__((target("avx2,fma")))
+#define ROWS 4
+#define COLS 2
+#define T double
+#define TYPE f64
+#define LANES 4
+#include "_kernels_body.h"
+#undef T
+#undef TYPE
+#undef LANES
+#define T float
+#define TYPE f32
+#define LANES 8
+#include "_kernels_body.h"
+#undef T
+#undef TYPE
+#undef LANES
+#undef ISA
+#undef TARGET
+#undef ROWS
+#undef COLS
+#endif
+
+#define ISA plain
+#define TARGET
+#define ROWS 4
+#define COLS 2
+#define T double
+#define TYPE f64
+#define LANES 2
+#include "_kernels_body.h"
+#undef T
+#undef TYPE
+#undef LANES
+#define T float
+#define TYPE f32
+#define LANES 4
+#include "_kernels_body.h"
+#undef T
+#undef TYPE
+#undef LANES
+#undef ISA
+
+#define DECLARE(T, TYPE)                                                                        \
+    void (*project_##TYPE)(const T *, ptrdiff_t, ptrdiff_t, ptrdiff_t, const T *, const T *,   \
+                           const T *, ptrdiff_t, ptrdiff_t, T *, ptrdiff_t, T *, double *,     \
+                           double *);                                                          \
+    void (*accumulate_##TYPE)(const T *, ptrdiff_t, ptrdiff_t, const T *, ptrdiff_t,           \
+                              ptrdiff_t, ptrdiff_t, const double *, T *, double *, double *);
+
+typedef struct {
+    const char *name;
+    DECLARE(double, f64)
+    DECLARE(float, f32)
+} Kernels;
+
+#define ENTRY(ISA)                                                                              \
+    {#ISA, project_f64_##ISA, accumulate_f64_##ISA, project_f32_##ISA, accumulate_f32_##ISA}
+
+static const Kernels all[] = {
+#if defined(__x86_64__)
+    ENTRY(avx512),
+    ENTRY(avx2),
+#endif
+    ENTRY(plain),
+};
+
+#define N_KERNELS ((int)(sizeof(all) / sizeof(all[0])))
+
+static int usable(int i)
+{
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (i == 0) return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
+    if (i == 1) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#endif
+    return 1;
+}
+
+static const Kernels *chosen;
+
+/* Buffers of one call, released together. */
+typedef struct {
+    Py_buffer view[9];
+    int used;
+} Held;
+
+static void release(Held *held)
+{
+    while (held->used) PyBuffer_Release(&held->view[--held->used]);
+}
+
+static Py_buffer *hold(Held *held, PyObject *object, int ndim, char format, int writable)
+{
+    Py_buffer *view = &held->view[held->used];
+    int flags = PyBUF_STRIDES | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0);
+    if (PyObject_GetBuffer(object, view, flags)) return NULL;
+    held->used++;
+    if (view->ndim != ndim || view->format == NULL || view->format[0] != format ||
+        view->format[1] != 0 || view->strides[ndim - 1] != view->itemsize) {
+        PyErr_SetString(PyExc_TypeError, "kernel: a buffer of another shape, type or order");
+        return NULL;
+    }
+    return view;
+}
+
+#define ROW_STRIDE(view) ((view)->strides[0] / (view)->itemsize)
+
+/* 'f' or 'd' after the type of a buffer, 0 where it has neither. */
+static char format_of(PyObject *object)
+{
+    Py_buffer any;
+    if (PyObject_GetBuffer(object, &any, PyBUF_STRIDES | PyBUF_FORMAT)) return 0;
+    char f = any.format ? any.format[0] : 0;
+    PyBuffer_Release(&any);
+    if (f == 'f' || f == 'd') return f;
+    PyErr_SetString(PyExc_TypeError, "kernel: neither float32 nor float64");
+    return 0;
+}
+
+static int contiguous(const Py_buffer *view) { return ROW_STRIDE(view) == view->shape[1]; }
+
+static PyObject *misfit(Held *held)
+{
+    release(held);
+    if (!PyErr_Occurred())
+        PyErr_SetString(PyExc_ValueError, "kernel: shapes that do not fit each other");
+    return NULL;
+}
+
+static PyObject *project(PyObject *self, PyObject *args)
+{
+    PyObject *oX, *oHi, *oLo, *oP, *oB, *oZ, *oS, *oI;
+    Py_ssize_t inner;
+    if (!PyArg_ParseTuple(args, "OOOOnOOOO", &oX, &oHi, &oLo, &oP, &inner, &oB, &oZ, &oS, &oI))
+        return NULL;
+    Held held = {.used = 0};
+    const char f = format_of(oX);
+    Py_buffer *X, *hi, *lo = NULL, *P, *B, *Z, *S, *I;
+    if (!f || !(X = hold(&held, oX, 2, f, 0)) || !(hi = hold(&held, oHi, 1, f, 0)) ||
+        (oLo != Py_None && !(lo = hold(&held, oLo, 1, f, 0))) ||
+        !(P = hold(&held, oP, 2, f, 0)) || !(B = hold(&held, oB, 2, f, 1)) ||
+        !(Z = hold(&held, oZ, 2, f, 1)) || !(S = hold(&held, oS, 1, 'd', 1)) ||
+        !(I = hold(&held, oI, 1, 'd', 1)))
+        return misfit(&held);
+    const ptrdiff_t n = X->shape[0], m = X->shape[1], ldp = P->shape[1], ldb = B->shape[1];
+    const ptrdiff_t lanes = f == 'd' ? WIDEST : 2 * WIDEST;
+    if (hi->shape[0] != m || (lo && lo->shape[0] != m) || P->shape[0] != m || ldp % lanes ||
+        inner < 0 || inner > ldp || B->shape[0] < n || ldb < m || ldb % lanes ||
+        Z->shape[0] != n || Z->shape[1] != ldp || S->shape[0] != n || I->shape[0] != n ||
+        !contiguous(P) || !contiguous(B) || !contiguous(Z))
+        return misfit(&held);
+    Py_BEGIN_ALLOW_THREADS;
+    if (f == 'd')
+        chosen->project_f64(X->buf, ROW_STRIDE(X), n, m, hi->buf, lo ? lo->buf : NULL, P->buf,
+                            ldp, inner, B->buf, ldb, Z->buf, S->buf, I->buf);
+    else
+        chosen->project_f32(X->buf, ROW_STRIDE(X), n, m, hi->buf, lo ? lo->buf : NULL, P->buf,
+                            ldp, inner, B->buf, ldb, Z->buf, S->buf, I->buf);
+    Py_END_ALLOW_THREADS;
+    release(&held);
+    Py_RETURN_NONE;
+}
+
+static PyObject *accumulate(PyObject *self, PyObject *args)
+{
+    PyObject *oB, *oZ, *oD, *oS, *oG;
+    Py_ssize_t first, q;
+    if (!PyArg_ParseTuple(args, "OOnnOOO", &oB, &oZ, &first, &q, &oD, &oS, &oG)) return NULL;
+    Held held = {.used = 0};
+    const char f = format_of(oB);
+    Py_buffer *B, *Z, *D, *S, *G;
+    if (!f || !(B = hold(&held, oB, 2, f, 0)) || !(Z = hold(&held, oZ, 2, f, 0)) ||
+        !(D = hold(&held, oD, 1, 'd', 0)) || !(S = hold(&held, oS, 2, 'd', 1)) ||
+        !(G = hold(&held, oG, 2, 'd', 1)))
+        return misfit(&held);
+    const ptrdiff_t n = D->shape[0], ldb = B->shape[1], ldz = Z->shape[1];
+    const ptrdiff_t lanes = f == 'd' ? WIDEST : 2 * WIDEST;
+    if (B->shape[0] < n || ldb % lanes || Z->shape[0] != n || ldz % lanes || first < 0 || q < 0 ||
+        first + q > ldz || S->shape[0] != q + 1 || S->shape[1] != ldb || G->shape[0] != q + 1 ||
+        G->shape[1] != ldz || !contiguous(B) || !contiguous(Z) || !contiguous(S) ||
+        !contiguous(G))
+        return misfit(&held);
+    void *room = PyMem_Malloc(CHUNK * (size_t)(q + 1) * (size_t)B->itemsize);
+    if (!room) {
+        release(&held);
+        return PyErr_NoMemory();
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    if (f == 'd')
+        chosen->accumulate_f64(B->buf, ldb, n, Z->buf, ldz, first, q, D->buf, room, S->buf,
+                               G->buf);
+    else
+        chosen->accumulate_f32(B->buf, ldb, n, Z->buf, ldz, first, q, D->buf, room, S->buf,
+                               G->buf);
+    Py_END_ALLOW_THREADS;
+    PyMem_Free(room);
+    release(&held);
+    Py_RETURN_NONE;
+}
+
+static PyObject *instruction_sets(PyObject *self, PyObject *unused)
+{
+    PyObject *names = PyList_New(0);
+    for (int i = 0; names && i < N_KERNELS; i++)
+        if (usable(i)) {
+            PyObject *name = PyUnicode_FromString(all[i].name);
+            if (!name || PyList_Append(names, name)) {
+                Py_XDECREF(name);
+                Py_CLEAR(names);
+                break;
+            }
+            Py_DECREF(name);
+        }
+    return names;
+}
+
+static PyObject *choose(PyObject *self, PyObject *args)
+{
+    const char *name;
+    if (!PyArg_ParseTuple(args, "s", &name)) return NULL;
+    for (int i = 0; i < N_KERNELS; i++)
+        if (usable(i) && strcmp(all[i].name, name) == 0) {
+            chosen = &all[i];
+            Py_RETURN_NONE;
+        }
+    PyErr_Format(PyExc_ValueError, "instruction set %s is not to be had here", name);
+    return NULL;
+}
+
+static PyMethodDef methods[] = {
+    {"project", project, METH_VARARGS,
+     "project(X, hi, lo, P, inner, B, Z, squares, inside): B = X - hi - lo, Z = B P, the squared "
+     "norms of B's rows and of the first `inner` columns of Z's."},
+    {"accumulate", accumulate, METH_VARARGS,
+     "accumulate(B, Z, first, q, d, S, G): with Q = d[:, None] * [Z[:, first:first+q], 1], "
+     "S += Q^T B and G += Q^T Z."},
+    {"instruction_sets", instruction_sets, METH_NOARGS, "Names usable here, fastest first."},
+    {"choose", choose, METH_VARARGS, "choose(name): use this instruction set from now on."},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_kernels", "Products of a sweep with skinny factors.", -1, methods,
+    NULL, NULL, NULL, NULL,
+};
+
+PyMODINIT_FUNC PyInit__kernels(void)
+{
+    for (int i = N_KERNELS; i-- > 0;)
+        if (usable(i)) chosen = &all[i];
+    return PyModule_Create(&definition);
+}

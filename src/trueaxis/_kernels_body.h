@@ -1,0 +1,178 @@
+/* The two products of a sweep for one precision and one width of vectors.
+
+   Included once for each instruction set, with these macros set:
+     T      float or double             LANES  numbers in a vector
+     NAME(x)  the function's name for this T and instruction set
+     TARGET   the attribute that lets the compiler use the instruction set
+     ROWS   rows that are multiplied at once; ROWS x 2 + 2 vectors fit the registers
+     COLS   vectors of columns that are accumulated at once; COLS x 4 + COLS + 1 likewise
+
+   Vectors are GCC's and Clang's portable ones; there are no intrinsics. */
+
+typedef T NAME(vec) __attribute__((vector_size(sizeof(T) * LANES), aligned(sizeof(T))));
+typedef double NAME(wide) __attribute__((vector_size(sizeof(double) * LANES), aligned(8)));
+#define VEC NAME(vec)
+#define WIDE NAME(wide)
+
+/* B <- X - hi - lo for one row, zeros in its padding; returns ||b||^2. */
+TARGET static inline double NAME(deviate)(
+    const T *x, const T *hi, const T *lo, ptrdiff_t m, ptrdiff_t ldb, T *b)
+{
+    VEC total = {0}, second = {0};
+    ptrdiff_t i = 0;
+    for (; i + 2 * LANES <= m; i += 2 * LANES) {
+        VEC u = *(const VEC *)(x + i) - *(const VEC *)(hi + i);
+        VEC v = *(const VEC *)(x + i + LANES) - *(const VEC *)(hi + i + LANES);
+        if (lo) {
+            u -= *(const VEC *)(lo + i);
+            v -= *(const VEC *)(lo + i + LANES);
+        }
+        *(VEC *)(b + i) = u;
+        *(VEC *)(b + i + LANES) = v;
+        total += u * u;
+        second += v * v;
+    }
+    double sum = 0.0;
+    total += second;
+    for (int l = 0; l < LANES; l++) sum += (double)total[l];
+    for (; i < m; i++) {
+        T u = x[i] - hi[i];
+        if (lo) u -= lo[i];
+        b[i] = u;
+        sum += (double)u * (double)u;
+    }
+    for (; i < ldb; i++) b[i] = 0;
+    return sum;
+}
+
+/* Z <- B P for `rows` rows (a constant) and `width` vectors of columns (a constant, 1 or 2).
+
+   Meanwhile the memory from `next` on, rows of X that come later, is asked for: the loop has
+   nothing else to wait for, and the main memory is the slowest thing in a sweep. */
+TARGET static inline __attribute__((always_inline)) void NAME(multiply)(
+    const T *b, ptrdiff_t ldb, const T *p, ptrdiff_t ldp, ptrdiff_t m,
+    T *z, ptrdiff_t ldz, const char *next, const int rows, const int width)
+{
+    VEC acc[ROWS][2];
+    for (int r = 0; r < rows; r++)
+        for (int w = 0; w < width; w++) acc[r][w] = (VEC){0};
+    for (ptrdiff_t i = 0; i < m; i++) {
+        VEC p0 = *(const VEC *)(p + i * ldp);
+        VEC p1 = width > 1 ? *(const VEC *)(p + i * ldp + LANES) : p0;
+        __builtin_prefetch(next + i * (ptrdiff_t)(ROWS * sizeof(T)), 0, 2);
+        _Pragma("GCC unroll 8")
+        for (int r = 0; r < rows; r++) {
+            T x = b[r * ldb + i];
+            acc[r][0] += p0 * x;
+            if (width > 1) acc[r][1] += p1 * x;
+        }
+    }
+    for (int r = 0; r < rows; r++)
+        for (int w = 0; w < width; w++) *(VEC *)(z + r * ldz + w * LANES) = acc[r][w];
+}
+
+TARGET static void NAME(project)(
+    const T *X, ptrdiff_t ldx, ptrdiff_t n, ptrdiff_t m, const T *hi, const T *lo,
+    const T *P, ptrdiff_t ldp, ptrdiff_t inner, T *B, ptrdiff_t ldb, T *Z,
+    double *squares, double *inside)
+{
+    for (ptrdiff_t r = 0; r < n; r += ROWS) {
+        const int rows = n - r < ROWS ? (int)(n - r) : ROWS;
+        const char *next = (const char *)(X + (r + AHEAD * ROWS) * ldx);
+        for (int s = 0; s < rows; s++)
+            squares[r + s] =
+                NAME(deviate)(X + (r + s) * ldx, hi, lo, m, ldb, B + (r + s) * ldb);
+        for (ptrdiff_t j = 0; j < ldp; j += 2 * LANES) {
+            const T *p = P + j, *b = B + r * ldb;
+            T *z = Z + r * ldp + j;
+            const int width = ldp - j > LANES ? 2 : 1;
+            if (rows == ROWS && width == 2)
+                NAME(multiply)(b, ldb, p, ldp, m, z, ldp, next, ROWS, 2);
+            else if (rows == ROWS)
+                NAME(multiply)(b, ldb, p, ldp, m, z, ldp, next, ROWS, 1);
+            else
+                for (int s = 0; s < rows; s++, b += ldb, z += ldp) {
+                    if (width == 2)
+                        NAME(multiply)(b, ldb, p, ldp, m, z, ldp, next, 1, 2);
+                    else
+                        NAME(multiply)(b, ldb, p, ldp, m, z, ldp, next, 1, 1);
+                }
+        }
+        for (int s = 0; s < rows; s++) {
+            const T *z = Z + (r + s) * ldp;
+            double sum = 0.0;
+            for (ptrdiff_t j = 0; j < inner; j++) sum += (double)z[j] * (double)z[j];
+            inside[r + s] = sum;
+        }
+    }
+}
+
+/* S[j, i] += sum_r Q[r, j] B[r, i] for `cols` vectors of i and `wide` values of j (constants). */
+TARGET static inline __attribute__((always_inline)) void NAME(gather)(
+    const T *b, ptrdiff_t ldb, const T *q, ptrdiff_t ldq, ptrdiff_t rows,
+    double *s, ptrdiff_t lds, const int cols, const int wide)
+{
+    VEC acc[4][COLS];
+    for (int j = 0; j < wide; j++)
+        for (int c = 0; c < cols; c++) acc[j][c] = (VEC){0};
+    for (ptrdiff_t r = 0; r < rows; r++) {
+        VEC x[COLS];
+        for (int c = 0; c < cols; c++) x[c] = *(const VEC *)(b + r * ldb + c * LANES);
+        for (int j = 0; j < wide; j++) {
+            T y = q[r * ldq + j];
+            for (int c = 0; c < cols; c++) acc[j][c] += x[c] * y;
+        }
+    }
+    for (int j = 0; j < wide; j++)
+        for (int c = 0; c < cols; c++)
+            *(WIDE *)(s + j * lds + c * LANES) += __builtin_convertvector(acc[j][c], WIDE);
+}
+
+/* S += QᵀB for `rows` rows, S of shape (wide, ldb) in double. */
+TARGET static void NAME(add_product)(
+    const T *B, ptrdiff_t ldb, const T *Q, ptrdiff_t wide, ptrdiff_t rows, double *S)
+{
+    ptrdiff_t i = 0;
+    while (i < ldb) {
+        const int many = i + COLS * LANES <= ldb;
+        const T *b = B + i;
+        for (ptrdiff_t j = 0; j < wide; j += 4) {
+            const T *q = Q + j;
+            double *s = S + i + j * ldb;
+            switch ((wide - j < 4 ? (int)(wide - j) : 4) + (many ? 4 : 0)) {
+            case 1: NAME(gather)(b, ldb, q, wide, rows, s, ldb, 1, 1); break;
+            case 2: NAME(gather)(b, ldb, q, wide, rows, s, ldb, 1, 2); break;
+            case 3: NAME(gather)(b, ldb, q, wide, rows, s, ldb, 1, 3); break;
+            case 4: NAME(gather)(b, ldb, q, wide, rows, s, ldb, 1, 4); break;
+            case 5: NAME(gather)(b, ldb, q, wide, rows, s, ldb, COLS, 1); break;
+            case 6: NAME(gather)(b, ldb, q, wide, rows, s, ldb, COLS, 2); break;
+            case 7: NAME(gather)(b, ldb, q, wide, rows, s, ldb, COLS, 3); break;
+            default: NAME(gather)(b, ldb, q, wide, rows, s, ldb, COLS, 4);
+            }
+        }
+        i += many ? COLS * LANES : LANES;
+    }
+}
+
+/* With Q = [d z_first, ..., d z_(first+q-1), d]: S += QᵀB and G += QᵀZ, sums of CHUNK rows made
+   in T and added up in double. `Q` is room for CHUNK x (q + 1) numbers. */
+TARGET static void NAME(accumulate)(
+    const T *B, ptrdiff_t ldb, ptrdiff_t n, const T *Z, ptrdiff_t ldz, ptrdiff_t first,
+    ptrdiff_t q, const double *d, T *Q, double *S, double *G)
+{
+    for (ptrdiff_t r = 0; r < n; r += CHUNK) {
+        ptrdiff_t rows = n - r < CHUNK ? n - r : CHUNK;
+        for (ptrdiff_t s = 0; s < rows; s++) {
+            const T *z = Z + (r + s) * ldz + first;
+            const T weight = (T)d[r + s];
+            T *to = Q + s * (q + 1);
+            for (ptrdiff_t j = 0; j < q; j++) to[j] = z[j] * weight;
+            to[q] = weight;
+        }
+        NAME(add_product)(B + r * ldb, ldb, Q, q + 1, rows, S);
+        if (ldz) NAME(add_product)(Z + r * ldz, ldz, Q, q + 1, rows, G);
+    }
+}
+
+#undef VEC
+#undef WIDE
