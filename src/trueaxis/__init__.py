@@ -1,11 +1,32 @@
 """trueaxis: principal axes that outliers cannot tilt."""
 
-from importlib.metadata import version
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from trueaxis import datasets, losses
-from trueaxis._subspace import Subspace
-from trueaxis.estimators import RobustPCA
-
-__version__ = version("trueaxis")
+if TYPE_CHECKING:
+    from trueaxis import datasets, losses
+    from trueaxis._subspace import Subspace
+    from trueaxis.estimators import RobustPCA
 
 __all__ = ["RobustPCA", "Subspace", "__version__", "datasets", "losses"]
+
+_HOMES = {"RobustPCA": "trueaxis.estimators", "Subspace": "trueaxis._subspace"}
+_MODULES = ("datasets", "losses")
+
+
+def __getattr__(name: str) -> Any:
+    # Public names are imported when they are asked for: `trueaxis --help` needs none of them, and
+    # scikit-learn alone takes a second.
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("trueaxis")
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name in _MODULES:
+        return import_module(f"trueaxis.{name}")
+    raise AttributeError(f"module 'trueaxis' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
+from importlib import import_module
 from types import ModuleType
 
 import numpy as np
@@ -18,7 +19,7 @@ from trueaxis._typing import Array, Float64Array
 
 kernels: ModuleType | None
 try:
-    from trueaxis import _kernels as kernels
+    kernels = import_module("trueaxis._kernels")
 except ImportError:  # no C compiler was there when the package was installed
     kernels = None
 
@@ -125,7 +126,7 @@ def accumulate_reference(
 
 def squared_norms(R: Array) -> Float64Array:
     """‖r_i‖² of the rows, in float64."""
-    return np.einsum("ij,ij->i", R, R).astype(np.float64, copy=False)
+    return np.asarray(np.einsum("ij,ij->i", R, R).astype(np.float64, copy=False))
 
 
 def accumulate_gram(rows: Projection, m: int, d: Float64Array) -> Float64Array:

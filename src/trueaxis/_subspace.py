@@ -39,12 +39,12 @@ class Subspace:
 
     def project(self, X: Array) -> Array:
         """Coordinates z_i = Wᵀ(x_i − c) of the rows of X."""
-        return (X - self.center) @ self.basis
+        return np.asarray((X - self.center) @ self.basis)
 
     def residuals(self, X: Array) -> Array:
         """What the subspace leaves of each row: r_i = (I − WWᵀ)(x_i − c)."""
         deviations = X - self.center
-        return deviations - (deviations @ self.basis) @ self.basis.T
+        return np.asarray(deviations - (deviations @ self.basis) @ self.basis.T)
 
     def angles(self, other: Subspace) -> Array:
         """Principal angles to the directions of another subspace, in radians, largest first.

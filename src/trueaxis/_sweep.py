@@ -87,9 +87,7 @@ class Sweep:
     shared: int
 
     @classmethod
-    def at(
-        cls, point: Subspace, probe: Float64Array | None, loss: Loss, dtype: np.dtype
-    ) -> Sweep:
+    def at(cls, point: Subspace, probe: Float64Array | None, loss: Loss, dtype: np.dtype) -> Sweep:
         """The sweep at `point`; columns of W that the probe begins with are multiplied once."""
         W = point.basis
         if probe is None:

@@ -91,7 +91,7 @@ class L1:
     --------
     >>> import numpy as np
     >>> value, weight = L1().value_and_weight(np.array([[3.0, -4.0]]))
-    >>> float(value[0]), float(weight[0])
+    >>> float(value[0]), round(float(weight[0]), 6)
     (7.0, 0.28)
     """
 

@@ -22,7 +22,7 @@ _MAD_TO_STD = 1.4826022185056018  # 1 / Φ⁻¹(3/4)
 
 
 def sample_rows(n: int, k: int, rng: np.random.RandomState) -> Array:
-    """Row numbers, in order, of a sample large enough to start from: all of them where n is small."""
+    """Numbers of the rows, in order, of a sample to start from: all of them where n is small."""
     size = max(_MAX_ROWS, 20 * k)
     return np.arange(n) if n <= size else np.sort(rng.choice(n, size, replace=False))
 

@@ -52,5 +52,5 @@ def row_space(
     n = X.shape[0]
     stacked = np.vstack([X - origin, further])
     Q, R = scipy.linalg.qr(stacked.T, mode="economic", overwrite_a=True, check_finite=False)
-    columns = np.ascontiguousarray(R.T)
-    return columns[:n], columns[n:], Coordinates(origin, Q)
+    columns = np.ascontiguousarray(R.T, dtype=np.float64)
+    return columns[:n], columns[n:], Coordinates(origin, np.asarray(Q, dtype=np.float64))

@@ -33,7 +33,7 @@ def choice(name: str, value: Any, choices: tuple[str, ...], otherwise: str = "")
 
 def real_in(name: str, value: Any, low: float, high: float, interval: str) -> float:
     """A finite number in an interval that is open, closed or half open, as `interval` writes it."""
-    ok = isinstance(value, Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))
+    ok = _is_number(value, Real) and bool(np.isfinite(float(value)))
     if ok:
         number = float(value)
         above = number > low if interval[0] == "(" else number >= low
@@ -46,9 +46,13 @@ def real_in(name: str, value: Any, low: float, high: float, interval: str) -> fl
 
 def integer_at_least(name: str, value: Any, low: int) -> int:
     """A whole number not below `low`."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < low:
+    if not _is_number(value, Integral) or value < low:
         raise ValueError(f"{name}={value!r} is out of range; it must be a whole number >= {low}.")
     return int(value)
+
+
+def _is_number(value: Any, kind: type) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool | np.bool_)
 
 
 def check_loss(loss: Any, p: Any) -> Loss:
@@ -70,11 +74,10 @@ def check_n_components(n_components: Any, limit: int, n: int, m: int) -> int | f
     """An int in [1, limit], a float in (0, 1), or None; limit is min(n, m) but for weights."""
     if n_components is None:
         return None
-    is_number = isinstance(n_components, Real) and not isinstance(n_components, bool)
-    if is_number and isinstance(n_components, Integral):
+    if _is_number(n_components, Integral):
         if 1 <= n_components <= limit:
             return int(n_components)
-    elif is_number and 0 < float(n_components) < 1:
+    elif _is_number(n_components, Real) and 0 < float(n_components) < 1:
         return float(n_components)
     raise ValueError(
         f"n_components={n_components!r} is out of range for data with n_samples={n} and "
@@ -140,7 +143,7 @@ def check_finite(source: DenseSource, columns: Any = None) -> float:
 
 def first_non_finite(source: DenseSource) -> tuple[int, int, float]:
     """Row, column and value of the first entry that is no finite number."""
-    bad = source.collect(lambda block: ~np.isfinite(block).all(axis=1))
+    bad = source.collect(lambda block: np.asarray(~np.isfinite(block).all(axis=1)))
     row = int(np.argmax(bad))
     entries, _ = source.take(np.array([row]))
     column = int(np.argmax(~np.isfinite(entries[0])))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,10 @@ from trueaxis.solvers import (
 )
 from trueaxis.sources import DenseSource
 
-_SMOOTHING = 1e-7  # of the typical distance of a row from the center
+# The largest weight that smoothing leaves a row, beside one at the typical distance: beyond it the
+# scatter matrix is dominated by the rounding of the few rows that the subspace passes through.
+_LARGEST_WEIGHT = 1e7
+_SMOOTHING = 1e-7
 _SCATTER_COLUMNS = 2000  # beyond this, A (32 MB) is not formed even where n >= m
 _AUTO_COLUMNS = 400  # up to here the eigenproblem of A is cheap beside the sweep
 
@@ -91,8 +95,7 @@ class Problem:
         scale = starts.typical_distance(sample, center, sample_weights)
         loss = settings.loss
         if isinstance(loss, L2p | L1):
-            relative = _SMOOTHING if settings.smoothing is None else settings.smoothing
-            loss = loss.smoothed(relative * scale)
+            loss = loss.smoothed(_smoothing(loss, settings.smoothing) * scale)
         basis = None if isinstance(settings.start, str) else settings.start
         coordinates = Coordinates(np.zeros(m))
         further = np.zeros((0, m)) if basis is None else basis.T
@@ -147,7 +150,7 @@ class Problem:
         )
         return result, solver.name
 
-    def _solver(self) -> Solver:
+    def _solver(self) -> Solver[Any, Any]:
         """The solver asked for; "auto" chooses by the shape of the data."""
         n, m = self.source.shape
         name = self.settings.solver
@@ -180,6 +183,14 @@ class Problem:
         if callback is None:
             return None
         return lambda subspace, record: callback(self.in_data(subspace), record)
+
+
+def _smoothing(loss: L2p | L1, asked: float | None) -> float:
+    """ε as a share of the typical distance; where none was asked for, ε^{p−2} is the largest weight."""
+    if asked is not None:
+        return asked
+    power = loss.p if isinstance(loss, L2p) else 1.0
+    return max(_SMOOTHING, _LARGEST_WEIGHT ** (-1.0 / (2.0 - power))) if power < 2.0 else 0.0
 
 
 def _any_directions(k: int, m: int) -> Float64Array:

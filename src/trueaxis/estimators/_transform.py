@@ -31,7 +31,7 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
         raise
 
 
-class AxesTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class AxesTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Methods of an estimator with ``components_``, ``mean_`` and the variances along the axes."""
 
     components_: Array
@@ -177,4 +177,4 @@ class AxesTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def _whitening(self) -> Array:
         """Standard deviations along the axes, kept off zero as in scikit-learn."""
         deviations = np.sqrt(self.explained_variance_)
-        return np.maximum(deviations, np.finfo(deviations.dtype).eps)
+        return np.asarray(np.maximum(deviations, np.finfo(deviations.dtype).eps))

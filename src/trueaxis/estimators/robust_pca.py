@@ -43,16 +43,17 @@ class RobustPCA(AxesTransformer):
         2 and 5, 3 and 6. "orthogonal" is W ← orth(AW). With ``loss="l2p"``, "proximal",
         "reweighted" and "orthogonal" never raise the objective. With ``loss="l1"`` none has a
         guarantee, and the fixed point need not be a minimum: the weights are the paper's.
-    center : {"optimal", "mean", "median"}, array of shape (n_features,) or False, \
-default="optimal"
+    center : {"optimal", "mean", "median"}, array or False, default="optimal"
         "optimal" minimizes over the center too; "mean" is the paper's; "median" is the spatial
-        median; False leaves the data as they are.
+        median; an array of shape (n_features,) is a point of the user's; False leaves the data as
+        they are.
     start : {"auto", "spherical", "pca", "random"} or array, default="auto"
         Where to begin. An array has shape (n_components, n_features), as `components_` has, and
         k independent rows. "auto" is spherical PCA on a sample of the rows.
     smoothing : "auto" or float >= 0, default="auto"
         Residuals below this share of the rows' median distance from the center are rounded off,
-        so that a row in the subspace has a finite weight. "auto" is 1e-8, and 0 the bare formula.
+        so that a row in the subspace has a finite weight. "auto" keeps that weight below 1e7 times
+        a typical row's; 0 is the bare formula.
     whiten : bool, default=False
         Whether `transform` scales every score to unit variance.
     max_iter : int, default=200

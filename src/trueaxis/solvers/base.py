@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias, TypeVar
 
 from trueaxis._moments import Moments
 from trueaxis._subspace import Subspace
@@ -16,27 +16,34 @@ Apply: TypeAlias = Callable[[Float64Array], Float64Array]
 """V → AV at the point where the last sweep was made."""
 
 
-class Solver(Protocol):
-    """One algorithm. `state` is whatever it carries from step to step; it is never shared."""
+V = TypeVar("V")
+S = TypeVar("S")
 
-    name: str
 
-    def start(self, point: Subspace) -> Any:
+class Solver(Protocol[V, S]):
+    """One algorithm, with probes of type V and a state S that it carries from step to step."""
+
+    @property
+    def name(self) -> str:
+        """What the user calls it."""
+        ...
+
+    def start(self, point: Subspace) -> S:
         """The state before the first step."""
         ...
 
-    def probe(self, point: Subspace, state: Any) -> Float64Array | None:
+    def probe(self, point: Subspace, state: S) -> V:
         """The V that the sweep at `point` shall multiply A with; None for A itself."""
         ...
 
     def step(
         self,
         point: Subspace,
-        probe: Float64Array | None,
+        probe: V,
         moments: Moments,
-        state: Any,
+        state: S,
         apply: Apply,
-    ) -> tuple[Float64Array, Any]:
+    ) -> tuple[Float64Array, S]:
         """The next basis W and state.
 
         `moments` are those of the sweep at `point` for the `probe` asked for, about the center

@@ -6,7 +6,7 @@ import itertools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -65,7 +65,7 @@ class Result:
 
 
 def run(
-    solver: Solver,
+    solver: Solver[Any, Any],
     evaluate: Evaluate,
     point: Subspace,
     *,

@@ -14,9 +14,7 @@ _MAX_PRODUCTS = 500
 _MAX_WIDTH = 24  # blocks of k columns kept before the space is compressed to its best part
 
 
-def leading_eigenspace(
-    apply: Apply, basis: Float64Array, image: Float64Array
-) -> Float64Array:
+def leading_eigenspace(apply: Apply, basis: Float64Array, image: Float64Array) -> Float64Array:
     """The eigenvectors of the k largest eigenvalues of A, as columns, largest first.
 
     By Rayleigh–Ritz on a block Krylov space, compressed when it grows wide.

@@ -50,7 +50,8 @@ def spectral_norm(
     basis, image : ndarray of shape (m, q)
         Well-conditioned columns that span a first guess, and A times them.
     """
-    Q, R = scipy.linalg.qr(basis, mode="economic", check_finite=False)
+    factors = scipy.linalg.qr(basis, mode="economic", check_finite=False)
+    Q, R = (np.asarray(f, dtype=np.float64) for f in factors)
     AQ = scipy.linalg.solve_triangular(R, image.T, trans="T", check_finite=False).T
     for _ in range(_MAX_PRODUCTS):
         H = Q.T @ AQ

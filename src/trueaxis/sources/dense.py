@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import reduce
 from operator import add
+from typing import TypeVar
 
 import numpy as np
 
 from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
 from trueaxis.sources.base import T
+
+S = TypeVar("S")
 
 _BLOCK_BYTES = 1 << 21  # stays in cache between the two products of a sweep
 _MIN_BLOCK_BYTES = 1 << 17  # below this, handing a block out costs more than the products with it
@@ -76,7 +79,8 @@ class DenseSource:
         def one(rows: slice) -> T:
             return kernel(self._block(rows), None if weights is None else weights[rows])
 
-        return reduce(add, self._map(one))
+        total: T = reduce(add, self._map(one))
+        return total
 
     def collect(self, kernel: Callable[[Array], Array]) -> Array:
         """``kernel(block)`` of all blocks, one under the other."""
@@ -91,5 +95,5 @@ class DenseSource:
         block = self._X[rows]
         return block if self._inverse_unit == 1.0 else block * block.dtype.type(self._inverse_unit)
 
-    def _map(self, function):  # type: ignore[no-untyped-def]
+    def _map(self, function: Callable[[slice], S]) -> Iterator[S]:
         return self._workers.map(function, self._blocks, small=self._X.size < _SMALL)
