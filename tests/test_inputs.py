@@ -3,9 +3,9 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import heavy_tailed, projector, random_basis
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
+from helpers import heavy_tailed, projector, random_basis
 from trueaxis import RobustPCA
 
 X = heavy_tailed(20, 5, seed=0)
@@ -50,7 +50,7 @@ def with_entry(row, column, value):
         ({"n_components": 2, "start": np.eye(5)}, X, r"start has shape \(5, 5\).*\(2, 5\)"),
         ({"n_components": 2, "start": np.ones((2, 5))}, X, "not of full rank.*1 dim"),
         ({"n_components": 2, "start": np.zeros((2, 5))}, X, "not of full rank"),
-        ({"start": np.eye(5)}, X, "n_components=None"),
+        ({"n_components": None, "start": np.eye(5)}, X, "n_components=None"),
         ({"smoothing": "some"}, X, "smoothing='some'"),
         ({"smoothing": -1}, X, "smoothing=-1"),
         ({"max_iter": 0}, X, "max_iter=0"),
@@ -118,7 +118,7 @@ def test_stopping_early_is_said_with_the_gap_left():
 
 
 def assert_sound(pca, data):
-    k, m = pca.components_.shape
+    k = len(pca.components_)
     np.testing.assert_allclose(pca.components_ @ pca.components_.T, np.eye(k), atol=1e-5)
     for name in ("mean_", "explained_variance_", "singular_values_", "noise_variance_", "weights_"):
         assert np.isfinite(getattr(pca, name)).all(), name

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
-from helpers import heavy_tailed, projector, random_basis
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers import heavy_tailed, projector, random_basis
 from trueaxis import RobustPCA
 from trueaxis.datasets import make_contaminated
 
@@ -26,7 +26,8 @@ def test_rotating_shifting_and_scaling_the_data_does_the_same_to_the_answer(p, n
     W = moved.components_.T
     shift = moved.mean_ - (3.0 * base.mean_ @ Q + 7.0)
     np.testing.assert_allclose(shift - W @ (W.T @ shift), 0, atol=1e-4)
-    assert moved.objective_ == pytest.approx(3.0**p * base.objective_, rel=1e-9)
+    # The rows that p < 1 draws the subspace through add sqrt(rounding) each to the bare objective.
+    assert moved.objective_ == pytest.approx(3.0**p * base.objective_, rel=1e-9 if p >= 1 else 1e-7)
 
 
 @pytest.mark.parametrize("factor", [1e-150, 1e-8, 1e8, 1e150])

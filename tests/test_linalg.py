@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
-from helpers import random_basis
 
+from helpers import random_basis
 from trueaxis import Subspace
 from trueaxis._linalg import (
     axes_from_scaled_gram,

@@ -3,7 +3,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import heavy_tailed, random_basis
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.decomposition import PCA
@@ -13,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
+from helpers import heavy_tailed, random_basis
 from trueaxis import RobustPCA
 
 

@@ -7,10 +7,14 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
-#define CHUNK 64 /* rows whose sums are made in the precision of the rows */
+#define CHUNK 64 /* most rows whose sums are made in the precision of the rows */
+#define ROOM (32 * 1024) /* bytes that such rows may take, so that they stay in the nearest cache */
+#define LINE 64   /* bytes in a line of the cache */
 #define WIDEST 8  /* doubles in the widest vector: what rows are padded to */
+#define MOST_ROWS 8 /* the largest ROWS below */
 #define AHEAD 2   /* groups of rows between the one multiplied and the one asked for */
 
 #define JOIN_(a, b, c) a##_##b##_##c
@@ -87,10 +91,10 @@
 
 #define DECLARE(T, TYPE)                                                                        \
     void (*project_##TYPE)(const T *, ptrdiff_t, ptrdiff_t, ptrdiff_t, const T *, const T *,   \
-                           const T *, ptrdiff_t, ptrdiff_t, T *, ptrdiff_t, T *, double *,     \
-                           double *);                                                          \
-    void (*accumulate_##TYPE)(const T *, ptrdiff_t, ptrdiff_t, const T *, ptrdiff_t,           \
-                              ptrdiff_t, ptrdiff_t, const double *, T *, double *, double *);
+                           const T *, ptrdiff_t, ptrdiff_t, T *, T *, double *, double *);     \
+    void (*accumulate_##TYPE)(const T *, ptrdiff_t, ptrdiff_t, ptrdiff_t, const T *,           \
+                              const T *, const T *, ptrdiff_t, ptrdiff_t, ptrdiff_t,           \
+                              const double *, ptrdiff_t, T *, double *, ptrdiff_t, double *);
 
 typedef struct {
     const char *name;
@@ -172,73 +176,90 @@ static PyObject *misfit(Held *held)
     return NULL;
 }
 
+/* Memory that begins, at *room, with a line of the cache; to be freed is what is returned. */
+static void *aligned(ptrdiff_t bytes, void **room)
+{
+    void *raw = PyMem_Malloc((size_t)bytes + LINE);
+    *room = (void *)(((uintptr_t)raw + LINE - 1) / LINE * LINE);
+    return raw;
+}
+
 static PyObject *project(PyObject *self, PyObject *args)
 {
-    PyObject *oX, *oHi, *oLo, *oP, *oB, *oZ, *oS, *oI;
+    PyObject *oX, *oHi, *oLo, *oP, *oZ, *oS, *oI;
     Py_ssize_t inner;
-    if (!PyArg_ParseTuple(args, "OOOOnOOOO", &oX, &oHi, &oLo, &oP, &inner, &oB, &oZ, &oS, &oI))
+    if (!PyArg_ParseTuple(args, "OOOOnOOO", &oX, &oHi, &oLo, &oP, &inner, &oZ, &oS, &oI))
         return NULL;
     Held held = {.used = 0};
     const char f = format_of(oX);
-    Py_buffer *X, *hi, *lo = NULL, *P, *B, *Z, *S, *I;
+    Py_buffer *X, *hi, *lo = NULL, *P, *Z, *S, *I;
     if (!f || !(X = hold(&held, oX, 2, f, 0)) || !(hi = hold(&held, oHi, 1, f, 0)) ||
         (oLo != Py_None && !(lo = hold(&held, oLo, 1, f, 0))) ||
-        !(P = hold(&held, oP, 2, f, 0)) || !(B = hold(&held, oB, 2, f, 1)) ||
-        !(Z = hold(&held, oZ, 2, f, 1)) || !(S = hold(&held, oS, 1, 'd', 1)) ||
-        !(I = hold(&held, oI, 1, 'd', 1)))
+        !(P = hold(&held, oP, 2, f, 0)) || !(Z = hold(&held, oZ, 2, f, 1)) ||
+        !(S = hold(&held, oS, 1, 'd', 1)) || !(I = hold(&held, oI, 1, 'd', 1)))
         return misfit(&held);
-    const ptrdiff_t n = X->shape[0], m = X->shape[1], ldp = P->shape[1], ldb = B->shape[1];
+    const ptrdiff_t n = X->shape[0], m = X->shape[1], ldp = P->shape[1];
     const ptrdiff_t lanes = f == 'd' ? WIDEST : 2 * WIDEST;
     if (hi->shape[0] != m || (lo && lo->shape[0] != m) || P->shape[0] != m || ldp % lanes ||
-        inner < 0 || inner > ldp || B->shape[0] < n || ldb < m || ldb % lanes ||
-        Z->shape[0] != n || Z->shape[1] != ldp || S->shape[0] != n || I->shape[0] != n ||
-        !contiguous(P) || !contiguous(B) || !contiguous(Z))
+        inner < 0 || inner > ldp || Z->shape[0] != n || Z->shape[1] != ldp ||
+        S->shape[0] != n || I->shape[0] != n || !contiguous(P) || !contiguous(Z))
         return misfit(&held);
+    void *room, *raw = aligned(MOST_ROWS * (m + lanes) * X->itemsize, &room);
+    if (!raw) {
+        release(&held);
+        return PyErr_NoMemory();
+    }
     Py_BEGIN_ALLOW_THREADS;
     if (f == 'd')
         chosen->project_f64(X->buf, ROW_STRIDE(X), n, m, hi->buf, lo ? lo->buf : NULL, P->buf,
-                            ldp, inner, B->buf, ldb, Z->buf, S->buf, I->buf);
+                            ldp, inner, room, Z->buf, S->buf, I->buf);
     else
         chosen->project_f32(X->buf, ROW_STRIDE(X), n, m, hi->buf, lo ? lo->buf : NULL, P->buf,
-                            ldp, inner, B->buf, ldb, Z->buf, S->buf, I->buf);
+                            ldp, inner, room, Z->buf, S->buf, I->buf);
     Py_END_ALLOW_THREADS;
+    PyMem_Free(raw);
     release(&held);
     Py_RETURN_NONE;
 }
 
 static PyObject *accumulate(PyObject *self, PyObject *args)
 {
-    PyObject *oB, *oZ, *oD, *oS, *oG;
+    PyObject *oX, *oHi, *oLo, *oZ, *oD, *oS, *oG;
     Py_ssize_t first, q;
-    if (!PyArg_ParseTuple(args, "OOnnOOO", &oB, &oZ, &first, &q, &oD, &oS, &oG)) return NULL;
+    if (!PyArg_ParseTuple(args, "OOOOnnOOO", &oX, &oHi, &oLo, &oZ, &first, &q, &oD, &oS, &oG))
+        return NULL;
     Held held = {.used = 0};
-    const char f = format_of(oB);
-    Py_buffer *B, *Z, *D, *S, *G;
-    if (!f || !(B = hold(&held, oB, 2, f, 0)) || !(Z = hold(&held, oZ, 2, f, 0)) ||
-        !(D = hold(&held, oD, 1, 'd', 0)) || !(S = hold(&held, oS, 2, 'd', 1)) ||
-        !(G = hold(&held, oG, 2, 'd', 1)))
+    const char f = format_of(oX);
+    Py_buffer *X, *hi, *lo = NULL, *Z, *D, *S, *G;
+    if (!f || !(X = hold(&held, oX, 2, f, 0)) || !(hi = hold(&held, oHi, 1, f, 0)) ||
+        (oLo != Py_None && !(lo = hold(&held, oLo, 1, f, 0))) ||
+        !(Z = hold(&held, oZ, 2, f, 0)) || !(D = hold(&held, oD, 1, 'd', 0)) ||
+        !(S = hold(&held, oS, 2, 'd', 1)) || !(G = hold(&held, oG, 2, 'd', 1)))
         return misfit(&held);
-    const ptrdiff_t n = D->shape[0], ldb = B->shape[1], ldz = Z->shape[1];
+    const ptrdiff_t n = X->shape[0], m = X->shape[1], ldz = Z->shape[1];
     const ptrdiff_t lanes = f == 'd' ? WIDEST : 2 * WIDEST;
-    if (B->shape[0] < n || ldb % lanes || Z->shape[0] != n || ldz % lanes || first < 0 || q < 0 ||
-        first + q > ldz || S->shape[0] != q + 1 || S->shape[1] != ldb || G->shape[0] != q + 1 ||
-        G->shape[1] != ldz || !contiguous(B) || !contiguous(Z) || !contiguous(S) ||
-        !contiguous(G))
+    const ptrdiff_t padded = (m + lanes - 1) / lanes * lanes;
+    if (hi->shape[0] != m || (lo && lo->shape[0] != m) || D->shape[0] != n ||
+        Z->shape[0] != n || ldz % lanes || first < 0 || q < 0 || first + q > ldz ||
+        S->shape[0] != q + 1 || S->shape[1] < padded || G->shape[0] != q + 1 ||
+        G->shape[1] != ldz || !contiguous(Z) || !contiguous(S) || !contiguous(G))
         return misfit(&held);
-    void *room = PyMem_Malloc(CHUNK * (size_t)(q + 1) * (size_t)B->itemsize);
-    if (!room) {
+    ptrdiff_t chunk = ROOM / ((padded + q + 1) * X->itemsize);
+    chunk = chunk < 8 ? 8 : chunk > CHUNK ? CHUNK : chunk;
+    void *room, *raw = aligned(chunk * (padded + q + 1) * X->itemsize, &room);
+    if (!raw) {
         release(&held);
         return PyErr_NoMemory();
     }
     Py_BEGIN_ALLOW_THREADS;
     if (f == 'd')
-        chosen->accumulate_f64(B->buf, ldb, n, Z->buf, ldz, first, q, D->buf, room, S->buf,
-                               G->buf);
+        chosen->accumulate_f64(X->buf, ROW_STRIDE(X), n, m, hi->buf, lo ? lo->buf : NULL, Z->buf,
+                               ldz, first, q, D->buf, chunk, room, S->buf, S->shape[1], G->buf);
     else
-        chosen->accumulate_f32(B->buf, ldb, n, Z->buf, ldz, first, q, D->buf, room, S->buf,
-                               G->buf);
+        chosen->accumulate_f32(X->buf, ROW_STRIDE(X), n, m, hi->buf, lo ? lo->buf : NULL, Z->buf,
+                               ldz, first, q, D->buf, chunk, room, S->buf, S->shape[1], G->buf);
     Py_END_ALLOW_THREADS;
-    PyMem_Free(room);
+    PyMem_Free(raw);
     release(&held);
     Py_RETURN_NONE;
 }
@@ -274,11 +295,11 @@ static PyObject *choose(PyObject *self, PyObject *args)
 
 static PyMethodDef methods[] = {
     {"project", project, METH_VARARGS,
-     "project(X, hi, lo, P, inner, B, Z, squares, inside): B = X - hi - lo, Z = B P, the squared "
-     "norms of B's rows and of the first `inner` columns of Z's."},
+     "project(X, hi, lo, P, inner, Z, squares, inside): with B = X - hi - lo, Z = B P, and the "
+     "squared norms of the rows of B and of the first `inner` columns of Z."},
     {"accumulate", accumulate, METH_VARARGS,
-     "accumulate(B, Z, first, q, d, S, G): with Q = d[:, None] * [Z[:, first:first+q], 1], "
-     "S += Q^T B and G += Q^T Z."},
+     "accumulate(X, hi, lo, Z, first, q, d, S, G): with B = X - hi - lo and "
+     "Q = d[:, None] * [Z[:, first:first+q], 1], S += Q^T B and G += Q^T Z."},
     {"instruction_sets", instruction_sets, METH_NOARGS, "Names usable here, fastest first."},
     {"choose", choose, METH_VARARGS, "choose(name): use this instruction set from now on."},
     {NULL, NULL, 0, NULL},

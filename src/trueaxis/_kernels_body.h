@@ -13,12 +13,48 @@ typedef T NAME(vec) __attribute__((vector_size(sizeof(T) * LANES), aligned(sizeo
 typedef double NAME(wide) __attribute__((vector_size(sizeof(double) * LANES), aligned(8)));
 #define VEC NAME(vec)
 #define WIDE NAME(wide)
+#define PADDED(m) (((m) + LANES - 1) / LANES * LANES)
 
-/* B <- X - hi - lo for one row, zeros in its padding; returns ||b||^2. */
-TARGET static inline double NAME(deviate)(
-    const T *x, const T *hi, const T *lo, ptrdiff_t m, ptrdiff_t ldb, T *b)
+/* The sum of a vector's numbers in double, halves added to halves. */
+TARGET static inline __attribute__((always_inline)) double NAME(total)(VEC v)
 {
-    VEC total = {0}, second = {0};
+    WIDE w = __builtin_convertvector(v, WIDE);
+#if LANES >= 16
+    typedef double eight __attribute__((vector_size(64)));
+    eight h[2];
+    memcpy(h, &w, sizeof h);
+    h[0] += h[1];
+#elif LANES >= 8
+    typedef double eight __attribute__((vector_size(64)));
+    eight h[1];
+    memcpy(h, &w, sizeof h);
+#endif
+#if LANES >= 8
+    typedef double four __attribute__((vector_size(32)));
+    four f[2];
+    memcpy(f, h, sizeof f);
+    f[0] += f[1];
+#elif LANES >= 4
+    typedef double four __attribute__((vector_size(32)));
+    four f[1];
+    memcpy(f, &w, sizeof f);
+#endif
+#if LANES >= 4
+    typedef double two __attribute__((vector_size(16)));
+    two t[2];
+    memcpy(t, f, sizeof t);
+    t[0] += t[1];
+    return t[0][0] + t[0][1];
+#else
+    return w[0] + w[1];
+#endif
+}
+
+/* b <- x - hi - lo for one row, zeros in its padding; returns ||b||^2 where it is `wanted`. */
+TARGET static inline __attribute__((always_inline)) double NAME(deviate)(
+    const T *x, const T *hi, const T *lo, ptrdiff_t m, ptrdiff_t ldb, T *b, const int wanted)
+{
+    VEC sum = {0}, second = {0};
     ptrdiff_t i = 0;
     for (; i + 2 * LANES <= m; i += 2 * LANES) {
         VEC u = *(const VEC *)(x + i) - *(const VEC *)(hi + i);
@@ -29,20 +65,31 @@ TARGET static inline double NAME(deviate)(
         }
         *(VEC *)(b + i) = u;
         *(VEC *)(b + i + LANES) = v;
-        total += u * u;
-        second += v * v;
+        if (wanted) {
+            sum += u * u;
+            second += v * v;
+        }
     }
-    double sum = 0.0;
-    total += second;
-    for (int l = 0; l < LANES; l++) sum += (double)total[l];
-    for (; i < m; i++) {
-        T u = x[i] - hi[i];
-        if (lo) u -= lo[i];
-        b[i] = u;
-        sum += (double)u * (double)u;
+    for (; i < ldb; i += LANES) {
+        VEC u = {0};
+        for (int l = 0; l < LANES && i + l < m; l++)
+            u[l] = lo ? x[i + l] - hi[i + l] - lo[i + l] : x[i + l] - hi[i + l];
+        *(VEC *)(b + i) = u;
+        if (wanted) sum += u * u;
     }
-    for (; i < ldb; i++) b[i] = 0;
-    return sum;
+    return wanted ? NAME(total)(sum + second) : 0.0;
+}
+
+/* The sum of the squares of z's first `inner` numbers. */
+TARGET static inline __attribute__((always_inline)) double NAME(squares)(
+    const T *z, ptrdiff_t inner)
+{
+    VEC sum = {0};
+    ptrdiff_t j = 0;
+    for (; j + LANES <= inner; j += LANES) sum += *(const VEC *)(z + j) * *(const VEC *)(z + j);
+    VEC last = {0};
+    for (int l = 0; l < LANES && j + l < inner; l++) last[l] = z[j + l];
+    return NAME(total)(sum + last * last);
 }
 
 /* Z <- B P for `rows` rows (a constant) and `width` vectors of columns (a constant, 1 or 2).
@@ -73,17 +120,17 @@ TARGET static inline __attribute__((always_inline)) void NAME(multiply)(
 
 TARGET static void NAME(project)(
     const T *X, ptrdiff_t ldx, ptrdiff_t n, ptrdiff_t m, const T *hi, const T *lo,
-    const T *P, ptrdiff_t ldp, ptrdiff_t inner, T *B, ptrdiff_t ldb, T *Z,
-    double *squares, double *inside)
+    const T *P, ptrdiff_t ldp, ptrdiff_t inner, T *room, T *Z, double *squares, double *inside)
 {
+    const ptrdiff_t ldb = PADDED(m);
     for (ptrdiff_t r = 0; r < n; r += ROWS) {
         const int rows = n - r < ROWS ? (int)(n - r) : ROWS;
         const char *next = (const char *)(X + (r + AHEAD * ROWS) * ldx);
         for (int s = 0; s < rows; s++)
             squares[r + s] =
-                NAME(deviate)(X + (r + s) * ldx, hi, lo, m, ldb, B + (r + s) * ldb);
+                NAME(deviate)(X + (r + s) * ldx, hi, lo, m, ldb, room + s * ldb, 1);
         for (ptrdiff_t j = 0; j < ldp; j += 2 * LANES) {
-            const T *p = P + j, *b = B + r * ldb;
+            const T *p = P + j, *b = room;
             T *z = Z + r * ldp + j;
             const int width = ldp - j > LANES ? 2 : 1;
             if (rows == ROWS && width == 2)
@@ -98,12 +145,7 @@ TARGET static void NAME(project)(
                         NAME(multiply)(b, ldb, p, ldp, m, z, ldp, next, 1, 1);
                 }
         }
-        for (int s = 0; s < rows; s++) {
-            const T *z = Z + (r + s) * ldp;
-            double sum = 0.0;
-            for (ptrdiff_t j = 0; j < inner; j++) sum += (double)z[j] * (double)z[j];
-            inside[r + s] = sum;
-        }
+        for (int s = 0; s < rows; s++) inside[r + s] = NAME(squares)(Z + (r + s) * ldp, inner);
     }
 }
 
@@ -128,9 +170,10 @@ TARGET static inline __attribute__((always_inline)) void NAME(gather)(
             *(WIDE *)(s + j * lds + c * LANES) += __builtin_convertvector(acc[j][c], WIDE);
 }
 
-/* S += QᵀB for `rows` rows, S of shape (wide, ldb) in double. */
+/* S += QᵀB for `rows` rows, S in double, with lds numbers a row. */
 TARGET static void NAME(add_product)(
-    const T *B, ptrdiff_t ldb, const T *Q, ptrdiff_t wide, ptrdiff_t rows, double *S)
+    const T *B, ptrdiff_t ldb, const T *Q, ptrdiff_t wide, ptrdiff_t rows, double *S,
+    ptrdiff_t lds)
 {
     ptrdiff_t i = 0;
     while (i < ldb) {
@@ -138,30 +181,35 @@ TARGET static void NAME(add_product)(
         const T *b = B + i;
         for (ptrdiff_t j = 0; j < wide; j += 4) {
             const T *q = Q + j;
-            double *s = S + i + j * ldb;
+            double *s = S + i + j * lds;
             switch ((wide - j < 4 ? (int)(wide - j) : 4) + (many ? 4 : 0)) {
-            case 1: NAME(gather)(b, ldb, q, wide, rows, s, ldb, 1, 1); break;
-            case 2: NAME(gather)(b, ldb, q, wide, rows, s, ldb, 1, 2); break;
-            case 3: NAME(gather)(b, ldb, q, wide, rows, s, ldb, 1, 3); break;
-            case 4: NAME(gather)(b, ldb, q, wide, rows, s, ldb, 1, 4); break;
-            case 5: NAME(gather)(b, ldb, q, wide, rows, s, ldb, COLS, 1); break;
-            case 6: NAME(gather)(b, ldb, q, wide, rows, s, ldb, COLS, 2); break;
-            case 7: NAME(gather)(b, ldb, q, wide, rows, s, ldb, COLS, 3); break;
-            default: NAME(gather)(b, ldb, q, wide, rows, s, ldb, COLS, 4);
+            case 1: NAME(gather)(b, ldb, q, wide, rows, s, lds, 1, 1); break;
+            case 2: NAME(gather)(b, ldb, q, wide, rows, s, lds, 1, 2); break;
+            case 3: NAME(gather)(b, ldb, q, wide, rows, s, lds, 1, 3); break;
+            case 4: NAME(gather)(b, ldb, q, wide, rows, s, lds, 1, 4); break;
+            case 5: NAME(gather)(b, ldb, q, wide, rows, s, lds, COLS, 1); break;
+            case 6: NAME(gather)(b, ldb, q, wide, rows, s, lds, COLS, 2); break;
+            case 7: NAME(gather)(b, ldb, q, wide, rows, s, lds, COLS, 3); break;
+            default: NAME(gather)(b, ldb, q, wide, rows, s, lds, COLS, 4);
             }
         }
         i += many ? COLS * LANES : LANES;
     }
 }
 
-/* With Q = [d z_first, ..., d z_(first+q-1), d]: S += QᵀB and G += QᵀZ, sums of CHUNK rows made
-   in T and added up in double. `Q` is room for CHUNK x (q + 1) numbers. */
+/* With Q = [d z_first, ..., d z_(first+q-1), d]: S += QᵀB and G += QᵀZ, sums of `chunk` rows made
+   in T and added up in double. `room` holds chunk x (PADDED(m) + q + 1) numbers. */
 TARGET static void NAME(accumulate)(
-    const T *B, ptrdiff_t ldb, ptrdiff_t n, const T *Z, ptrdiff_t ldz, ptrdiff_t first,
-    ptrdiff_t q, const double *d, T *Q, double *S, double *G)
+    const T *X, ptrdiff_t ldx, ptrdiff_t n, ptrdiff_t m, const T *hi, const T *lo, const T *Z,
+    ptrdiff_t ldz, ptrdiff_t first, ptrdiff_t q, const double *d, ptrdiff_t chunk, T *room,
+    double *S, ptrdiff_t lds, double *G)
 {
-    for (ptrdiff_t r = 0; r < n; r += CHUNK) {
-        ptrdiff_t rows = n - r < CHUNK ? n - r : CHUNK;
+    const ptrdiff_t ldb = PADDED(m);
+    T *B = room, *Q = room + chunk * ldb;
+    for (ptrdiff_t r = 0; r < n; r += chunk) {
+        ptrdiff_t rows = n - r < chunk ? n - r : chunk;
+        for (ptrdiff_t s = 0; s < rows; s++)
+            NAME(deviate)(X + (r + s) * ldx, hi, lo, m, ldb, B + s * ldb, 0);
         for (ptrdiff_t s = 0; s < rows; s++) {
             const T *z = Z + (r + s) * ldz + first;
             const T weight = (T)d[r + s];
@@ -169,10 +217,11 @@ TARGET static void NAME(accumulate)(
             for (ptrdiff_t j = 0; j < q; j++) to[j] = z[j] * weight;
             to[q] = weight;
         }
-        NAME(add_product)(B + r * ldb, ldb, Q, q + 1, rows, S);
-        if (ldz) NAME(add_product)(Z + r * ldz, ldz, Q, q + 1, rows, G);
+        NAME(add_product)(B, ldb, Q, q + 1, rows, S, lds);
+        if (ldz) NAME(add_product)(Z + r * ldz, ldz, Q, q + 1, rows, G, ldz);
     }
 }
 
 #undef VEC
+#undef PADDED
 #undef WIDE

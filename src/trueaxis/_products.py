@@ -24,6 +24,7 @@ except ImportError:  # no C compiler was there when the package was installed
     kernels = None
 
 _PADDING = {np.dtype(np.float64): 8, np.dtype(np.float32): 16}  # the widest vector, in numbers
+_LINE = 64  # bytes in a line of the cache
 _MOST_COLUMNS = 64  # with more, a general product is as fast
 _scratch = threading.local()
 
@@ -45,8 +46,9 @@ def split_center(center: Float64Array, dtype: np.dtype) -> Center:
 def padded_columns(P: Array, dtype: np.dtype) -> Array:
     """P in the given precision, with columns of zeros up to the width of the vectors."""
     m, k = P.shape
-    padded = np.zeros((m, _round_up(k, dtype)), dtype)
+    padded = _aligned(m, _round_up(k, dtype), dtype)
     padded[:, :k] = P
+    padded[:, k:] = 0
     return padded
 
 
@@ -54,46 +56,45 @@ def padded_columns(P: Array, dtype: np.dtype) -> Array:
 class Projection:
     """A block of rows about a center, multiplied with the columns of P.
 
-    ``B`` = X − c and ``Z`` = BP are padded with columns of zeros; B lies in a buffer that the
-    next block on the same thread overwrites. ``squares`` are the ‖b_i‖², and ``inside`` the
-    squared norms of the first `inner` columns of Z.
+    With B = X − c: ``Z`` = BP, padded with columns of zeros; ``squares`` are the ‖b_i‖², and
+    ``inside`` the squared norms of the first `inner` columns of Z. B itself is made again where
+    it is needed: that costs less than writing it. Z lies in a buffer that the next block on the
+    same thread overwrites.
     """
 
-    B: Array
+    block: Array
+    center: Center
     Z: Array
     squares: Float64Array
     inside: Float64Array
 
+    def deviations(self) -> Array:
+        """B, in a buffer that the next block on the same thread overwrites."""
+        return _subtract(self.block, self.center, self.Z.dtype)
+
 
 def project(block: Array, center: Center, P: Array, inner: int) -> Projection:
-    """Deviations and scores of a block of rows; `P` comes from `padded_columns`."""
+    """Scores and norms of a block of rows; `P` comes from `padded_columns`."""
     if block.strides[1] != block.itemsize:
         block = np.ascontiguousarray(block)
-    n, m = block.shape
-    B = _buffer((n, _round_up(m, P.dtype)), P.dtype)
     if kernels is None or P.shape[1] > _MOST_COLUMNS or block.dtype != P.dtype:
-        return project_reference(block, center, P, inner, B)
-    Z = np.empty((n, P.shape[1]), P.dtype)
+        return project_reference(block, center, P, inner)
+    n = len(block)
+    Z = _buffer("Z", (n, P.shape[1]), P.dtype)
     squares, inside = np.empty(n), np.empty(n)
-    kernels.project(block, *center, P, inner, B, Z, squares, inside)
-    return Projection(B, Z, squares, inside)
+    kernels.project(block, *center, P, inner, Z, squares, inside)
+    return Projection(block, center, Z, squares, inside)
 
 
-def project_reference(block: Array, center: Center, P: Array, inner: int, B: Array) -> Projection:
-    """`project` in NumPy, into the padded buffer B."""
-    hi, lo = center
-    m = block.shape[1]
-    D = B[:, :m]
-    B[:, m:] = 0
-    np.subtract(block, hi, out=D)
-    if lo is not None:
-        D -= lo
-    Z = D @ P
-    return Projection(B, Z, squared_norms(D), squared_norms(Z[:, :inner]))
+def project_reference(block: Array, center: Center, P: Array, inner: int) -> Projection:
+    """`project` in NumPy."""
+    B = _subtract(block, center, P.dtype)
+    Z = B @ P
+    return Projection(block, center, Z, squared_norms(B), squared_norms(Z[:, :inner]))
 
 
 def accumulate(
-    rows: Projection, m: int, first: int, q: int, d: Float64Array
+    rows: Projection, first: int, q: int, d: Float64Array
 ) -> tuple[Float64Array, Float64Array, Float64Array]:
     """Σ d_i b_i z_iᵀ, Σ d_i b_i and Σ d_i z_i z_iᵀ in float64, of columns first … first+q−1 of Z.
 
@@ -103,23 +104,24 @@ def accumulate(
     mean : ndarray of shape (m,)
     gram : ndarray of shape (q, q)
     """
-    if kernels is None or rows.Z.shape[1] > _MOST_COLUMNS:
-        return accumulate_reference(rows, m, first, q, d)
-    S = np.zeros((q + 1, rows.B.shape[1]))
+    if kernels is None or rows.Z.shape[1] > _MOST_COLUMNS or rows.block.dtype != rows.Z.dtype:
+        return accumulate_reference(rows, first, q, d)
+    m = rows.block.shape[1]
+    S = np.zeros((q + 1, _round_up(m, rows.Z.dtype)))
     G = np.zeros((q + 1, rows.Z.shape[1]))
-    kernels.accumulate(rows.B, rows.Z, first, q, d, S, G)
+    kernels.accumulate(rows.block, *rows.center, rows.Z, first, q, d, S, G)
     return S[:q, :m].T, S[q, :m], G[:q, first : first + q]
 
 
 def accumulate_reference(
-    rows: Projection, m: int, first: int, q: int, d: Float64Array
+    rows: Projection, first: int, q: int, d: Float64Array
 ) -> tuple[Float64Array, Float64Array, Float64Array]:
     """`accumulate` in NumPy."""
     Z = rows.Z[:, first : first + q]
     Q = np.empty((len(d), q + 1), Z.dtype)
     np.multiply(Z, d[:, None], out=Q[:, :q], casting="same_kind")
     Q[:, q] = d
-    sums = (rows.B[:, :m].T @ Q).astype(np.float64, copy=False)
+    sums = (rows.deviations().T @ Q).astype(np.float64, copy=False)
     gram = (Z.T @ Q[:, :q]).astype(np.float64, copy=False)
     return sums[:, :q], sums[:, q], gram
 
@@ -129,12 +131,21 @@ def squared_norms(R: Array) -> Float64Array:
     return np.asarray(np.einsum("ij,ij->i", R, R).astype(np.float64, copy=False))
 
 
-def accumulate_gram(rows: Projection, m: int, d: Float64Array) -> Float64Array:
-    """Σ d_i b_i b_iᵀ in float64; the deviations are overwritten."""
-    B = rows.B[:, :m]
+def accumulate_gram(rows: Projection, d: Float64Array) -> Float64Array:
+    """Σ d_i b_i b_iᵀ in float64."""
+    B = rows.deviations()
     B *= np.sqrt(d)[:, None].astype(B.dtype, copy=False)
     # NumPy recognizes a matrix times its own transpose, and makes half of the products.
     return np.asarray((B.T @ B).astype(np.float64, copy=False))
+
+
+def _subtract(block: Array, center: Center, dtype: np.dtype) -> Array:
+    hi, lo = center
+    B = _buffer("B", block.shape, dtype)
+    np.subtract(block, hi, out=B)
+    if lo is not None:
+        B -= lo
+    return B
 
 
 def _round_up(columns: int, dtype: np.dtype) -> int:
@@ -142,10 +153,23 @@ def _round_up(columns: int, dtype: np.dtype) -> int:
     return -(-columns // width) * width
 
 
-def _buffer(shape: tuple[int, ...], dtype: np.dtype) -> Array:
-    """A C-ordered array of this thread's own, reused from call to call."""
-    size = int(np.prod(shape))
-    kept = getattr(_scratch, "kept", None)
-    if kept is None or kept.dtype != dtype or kept.size < size:
-        kept = _scratch.kept = np.empty(size, dtype)
-    return np.asarray(kept[:size].reshape(shape))
+def _buffer(name: str, shape: tuple[int, int], dtype: np.dtype) -> Array:
+    """A C-ordered array of this thread's own, reused from call to call.
+
+    A fresh one of this size would come as untouched pages from the system for every block, which
+    takes as long as the products do.
+    """
+    rows, columns = shape
+    kept = getattr(_scratch, name, None)
+    if kept is None or kept.dtype != dtype or kept.size < rows * columns:
+        kept = _aligned(rows, columns, dtype)
+        setattr(_scratch, name, kept)
+    return np.asarray(kept.reshape(-1)[: rows * columns].reshape(shape))
+
+
+def _aligned(rows: int, columns: int, dtype: np.dtype) -> Array:
+    """An array that begins with a line of the cache, so that no vector straddles two."""
+    size = rows * columns * dtype.itemsize
+    raw = np.empty(size + _LINE, np.uint8)
+    first = -raw.ctypes.data % _LINE
+    return raw[first : first + size].view(dtype).reshape(rows, columns)

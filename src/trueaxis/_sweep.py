@@ -55,17 +55,17 @@ class Look:
         object.__setattr__(self, "_center", _products.split_center(self.point.center, self.dtype))
 
     def __call__(self, block: Array) -> Terms:
-        m, k = self.point.basis.shape
+        k = self.point.n_components
         rows = _products.project(block, self._center, self._columns, k)
-        B, Z, W = rows.B[:, :m], rows.Z[:, :k], self._columns[:, :k]
+        Z, W = rows.Z[:, :k], self._columns[:, :k]
         if self.loss.entrywise:
-            R = B - Z @ W.T
+            R = rows.deviations() - Z @ W.T
             return Terms(rows, squared_norms(R), *self.loss.value_and_weight(R))
         # t_i = ‖b_i‖² − ‖z_i‖², and ‖b_i − W z_i‖² where that difference has lost its digits.
         t = rows.squares - rows.inside
         lost = np.flatnonzero(t < _CANCELLATION[self.dtype] * rows.squares)
         if lost.size:
-            t[lost] = squared_norms(B[lost] - Z[lost] @ W.T)
+            t[lost] = squared_norms(rows.deviations()[lost] - Z[lost] @ W.T)
         return Terms(rows, t, *self.loss.value_and_weight(t))
 
 
@@ -106,15 +106,15 @@ class Sweep:
         value, d = terms.value, terms.weight
         if omega is not None:
             value, d = value * omega, d * omega
-        m, k = self.look.point.basis.shape
+        k = self.look.point.n_components
         objective, mass = float(np.sum(value)), float(np.sum(d))
         leftover = float(d @ terms.t)
         if self.probe is None:
-            _, first, _ = _products.accumulate(terms.rows, m, 0, 0, d)
-            A = _products.accumulate_gram(terms.rows, m, d)
+            _, first, _ = _products.accumulate(terms.rows, 0, 0, d)
+            A = _products.accumulate_gram(terms.rows, d)
             return Moments(objective, mass, first, A, A, leftover)
         start, q = k - self.shared, self.probe.shape[1]
-        product, first, gram = _products.accumulate(terms.rows, m, start, q, d)
+        product, first, gram = _products.accumulate(terms.rows, start, q, d)
         return Moments(objective, mass, first, product, gram, leftover)
 
 

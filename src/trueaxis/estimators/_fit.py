@@ -99,7 +99,7 @@ def _fit_by_scree(problem: Problem, wanted: int | float | None, exhausted: int, 
                 return found
     left = float(spectrum.values[number:].sum())
     found = _report(problem, result, solver, spectrum.first(number), closing, left)
-    return replace(found, subspace=_with_named_axes(found, problem.source.shape[0]))
+    return replace(found, subspace=_with_named_axes(found, problem))
 
 
 def _report(
@@ -124,15 +124,15 @@ def _report(
     )
 
 
-def _with_named_axes(found: Fit, rows: int) -> Subspace:
+def _with_named_axes(found: Fit, problem: Problem) -> Subspace:
     """The subspace with its axes of no variance chosen by the others alone.
 
     Any basis of what the rows do not span would do; this one does not depend on rounding.
     """
     V, center = found.subspace.basis, found.subspace.center
-    deviations = np.sqrt(found.scatter)
-    size = float(np.sqrt(found.scatter[0] + found.mass * center @ center))
-    rank = numerical_rank(deviations, size, (rows, len(V)))
+    offset = center / problem.unit
+    size = float(np.sqrt(found.scatter[0] + found.mass * offset @ offset))
+    rank = numerical_rank(np.sqrt(found.scatter), size, (problem.source.shape[0], len(V)))
     return Subspace(complete(V[:, :rank], V.shape[1]), center)
 
 

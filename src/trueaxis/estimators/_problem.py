@@ -186,7 +186,7 @@ class Problem:
 
 
 def _smoothing(loss: L2p | L1, asked: float | None) -> float:
-    """ε as a share of the typical distance; where none was asked for, ε^{p−2} is the largest weight."""
+    """ε as a share of the typical distance; where none is asked for, the one of that weight."""
     if asked is not None:
         return asked
     power = loss.p if isinstance(loss, L2p) else 1.0
@@ -205,16 +205,15 @@ def _first_center(
     unit: float,
 ) -> Float64Array:
     """Where the center begins, or stays if it is not optimized."""
-    n, m = source.shape
     if center is None:
-        return np.zeros(m)
+        return np.zeros(source.shape[1])
     if not isinstance(center, str):
         return center / unit
     guess = starts.spatial_median(sample, weights)
-    if center == "optimal" or (center == "median" and len(sample) == n):
+    if center == "optimal":
         return guess
     # Means are taken about the guess, which keeps the digits of data far from the origin.
-    power, steps = (2.0, 1) if center == "mean" else (1.0, 200)
+    power, steps = (2.0, 1) if center == "mean" else (1.0, 1000)
     loss = L2p(power, epsilon=_SMOOTHING * starts.typical_distance(sample, guess, weights))
 
     def evaluate(point: Subspace, probe: Float64Array | None) -> Moments:
