@@ -170,30 +170,35 @@ TARGET static inline __attribute__((always_inline)) void NAME(gather)(
             *(WIDE *)(s + j * lds + c * LANES) += __builtin_convertvector(acc[j][c], WIDE);
 }
 
+/* The same for all `wide` values of j, and a constant number of vectors of i. */
+TARGET static inline __attribute__((always_inline)) void NAME(strip)(
+    const T *b, ptrdiff_t ldb, const T *Q, ptrdiff_t wide, ptrdiff_t rows, double *s,
+    ptrdiff_t lds, const int cols)
+{
+    ptrdiff_t j = 0;
+    for (; j + 4 <= wide; j += 4)
+        NAME(gather)(b, ldb, Q + j, wide, rows, s + j * lds, lds, cols, 4);
+    switch (wide - j) {
+    case 3: NAME(gather)(b, ldb, Q + j, wide, rows, s + j * lds, lds, cols, 3); break;
+    case 2: NAME(gather)(b, ldb, Q + j, wide, rows, s + j * lds, lds, cols, 2); break;
+    case 1: NAME(gather)(b, ldb, Q + j, wide, rows, s + j * lds, lds, cols, 1);
+    }
+}
+
 /* S += QᵀB for `rows` rows, S in double, with lds numbers a row. */
 TARGET static void NAME(add_product)(
     const T *B, ptrdiff_t ldb, const T *Q, ptrdiff_t wide, ptrdiff_t rows, double *S,
     ptrdiff_t lds)
 {
     ptrdiff_t i = 0;
-    while (i < ldb) {
-        const int many = i + COLS * LANES <= ldb;
-        const T *b = B + i;
-        for (ptrdiff_t j = 0; j < wide; j += 4) {
-            const T *q = Q + j;
-            double *s = S + i + j * lds;
-            switch ((wide - j < 4 ? (int)(wide - j) : 4) + (many ? 4 : 0)) {
-            case 1: NAME(gather)(b, ldb, q, wide, rows, s, lds, 1, 1); break;
-            case 2: NAME(gather)(b, ldb, q, wide, rows, s, lds, 1, 2); break;
-            case 3: NAME(gather)(b, ldb, q, wide, rows, s, lds, 1, 3); break;
-            case 4: NAME(gather)(b, ldb, q, wide, rows, s, lds, 1, 4); break;
-            case 5: NAME(gather)(b, ldb, q, wide, rows, s, lds, COLS, 1); break;
-            case 6: NAME(gather)(b, ldb, q, wide, rows, s, lds, COLS, 2); break;
-            case 7: NAME(gather)(b, ldb, q, wide, rows, s, lds, COLS, 3); break;
-            default: NAME(gather)(b, ldb, q, wide, rows, s, lds, COLS, 4);
-            }
-        }
-        i += many ? COLS * LANES : LANES;
+    for (; i + COLS * LANES <= ldb; i += COLS * LANES)
+        NAME(strip)(B + i, ldb, Q, wide, rows, S + i, lds, COLS);
+    switch ((ldb - i) / LANES) {
+#if COLS > 3
+    case 3: NAME(strip)(B + i, ldb, Q, wide, rows, S + i, lds, 3); break;
+    case 2: NAME(strip)(B + i, ldb, Q, wide, rows, S + i, lds, 2); break;
+#endif
+    case 1: NAME(strip)(B + i, ldb, Q, wide, rows, S + i, lds, 1);
     }
 }
 

@@ -74,7 +74,9 @@ class AxesTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         with Workers.start(self.n_jobs) as workers:
             source = DenseSource(X, workers=workers)
             _inputs.check_finite(source, getattr(self, "feature_names_in_", None))
-            return source.collect(lambda block: _products.project(block, center, P, 0).Z[:, :k].copy())
+            return source.collect(
+                lambda block: _products.project(block, center, P, 0).Z[:, :k].copy()
+            )
 
     def inverse_transform(self, X: Any) -> Array:
         """Rows of the data's space from scores.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from trueaxis._linalg import polar
 from trueaxis._moments import Moments
 from trueaxis._subspace import Subspace
@@ -14,7 +16,7 @@ from trueaxis.solvers.norms import extend, first_guess, spectral_norm
 
 @dataclass(frozen=True, slots=True)
 class Momentum:
-    """What the accelerated step carries: the W before this one, s, and the guess for ‖A‖₂."""
+    """What the accelerated step carries: the W before this one, s, and the guesses for ‖A‖₂."""
 
     W_old: Float64Array
     s: int
@@ -37,7 +39,7 @@ class Accelerated:
         return Momentum(W_old=point.basis, s=1, u=first_guess(len(point.center)))
 
     def probe(self, point: Subspace, state: Momentum) -> Float64Array:
-        """[V, u]. The singular values of V are at least 1, since (s−2)/(s+1) < 1 + (s−2)/(s+1)."""
+        """[V, u, u_old]; the singular values of V = (1+β)W − βW_old are at least 1."""
         W, s = point.basis, state.s
         V = W + (s - 2) / (s + 1) * (W - state.W_old)
         return extend(V, state.u)
@@ -55,4 +57,6 @@ class Accelerated:
         norm, u = spectral_norm(apply, probe, moments.product)
         V, AV = probe[:, :k], moments.product[:, :k]
         R = V + AV / norm if norm > 0 else V
-        return polar(R), Momentum(W_old=point.basis, s=state.s + 1, u=u)
+        return polar(R), Momentum(
+            W_old=point.basis, s=state.s + 1, u=np.hstack([u, state.u[:, :1]])
+        )

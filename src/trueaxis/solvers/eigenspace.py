@@ -26,8 +26,7 @@ def leading_eigenspace(apply: Apply, basis: Float64Array, image: Float64Array) -
     Q, AQ = basis, image
     # A start that happens to be invariant under A would never be left: one foreign direction,
     # multiplied along, finds any larger eigenvalue.
-    guess = first_guess(m)[:, None]
-    Q, AQ, _ = _grow(apply, Q, AQ, guess)
+    Q, AQ, _ = _grow(apply, Q, AQ, first_guess(m))
     for _ in range(_MAX_PRODUCTS):
         H = Q.T @ AQ
         values, Y = scipy.linalg.eigh((H + H.T) / 2, check_finite=False)

@@ -23,7 +23,7 @@ class Proximal:
     linearization, which the polar factor minimizes, lies above it for *every* t > 0. With the
     ℓ1 weights there is no such guarantee, and the objective can rise.
 
-    The state is the leading eigenvector of the last A, where the search for ‖A‖₂ starts.
+    The state is the leading eigenvectors of the last two A: the search for ‖A‖₂ starts from them.
     """
 
     name: str = "proximal"
@@ -33,7 +33,7 @@ class Proximal:
         return first_guess(len(point.center))
 
     def probe(self, point: Subspace, state: Float64Array) -> Float64Array:
-        """[W, u]: W for the step, u for the norm."""
+        """[W, u, u_old]: W for the step, the others for the norm."""
         return extend(point.basis, state)
 
     def step(
@@ -49,4 +49,4 @@ class Proximal:
         norm, u = spectral_norm(apply, probe, moments.product)
         AW = moments.product[:, :k]
         R = W + AW / norm if norm > 0 else np.array(W)
-        return polar(R), u
+        return polar(R), np.hstack([u, state[:, :1]])

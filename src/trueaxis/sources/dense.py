@@ -17,7 +17,7 @@ S = TypeVar("S")
 
 _BLOCK_BYTES = 1 << 22  # stays in cache between the two products of a sweep
 _MIN_BLOCK_BYTES = 1 << 17  # below this, handing a block out costs more than the products with it
-_MIN_BLOCKS = 16  # where there is enough: to keep several threads busy to the end
+_MIN_BLOCKS = 8  # where there is enough: to keep several threads busy to the end
 _MIN_ROWS = 16
 _SMALL = 1 << 17  # entries below which a thread costs more than it saves
 
