@@ -169,10 +169,10 @@ def test_small_residuals_keep_their_digits(dtype, rtol):
     X = 1e4 * rng.standard_normal((100, 3)) @ W.T + (1.0 if dtype == np.float32 else 1e-3) * noise
     X = X.astype(dtype)
     point = Subspace(W, np.zeros(30))
-    found = source_of(X).reduce(ClosingSweep(Sweep.at(point, W, L2p(1.0), X.dtype), L2p(1.0)))
+    found = source_of(X).reduce(ClosingSweep(Sweep.at(point, W, L2p(1.0), X.dtype)))
     Y = X.astype(np.float64)
     t = ((Y - Y @ W @ W.T) ** 2).sum(axis=1)
-    np.testing.assert_allclose(np.concatenate(found.rows)[:, 0], t, rtol=rtol)
+    np.testing.assert_allclose(found.rows[:, 0], t, rtol=rtol)
 
 
 def test_gradient_of_the_objective_is_minus_the_projected_product():

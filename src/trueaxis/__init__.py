@@ -6,11 +6,24 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from trueaxis import datasets, losses
     from trueaxis._subspace import Subspace
-    from trueaxis.estimators import RobustPCA
+    from trueaxis.estimators import BreakdownWarning, PCAOutlierDetector, RobustPCA
 
-__all__ = ["RobustPCA", "Subspace", "__version__", "datasets", "losses"]
+__all__ = [
+    "BreakdownWarning",
+    "PCAOutlierDetector",
+    "RobustPCA",
+    "Subspace",
+    "__version__",
+    "datasets",
+    "losses",
+]
 
-_HOMES = {"RobustPCA": "trueaxis.estimators", "Subspace": "trueaxis._subspace"}
+_HOMES = {
+    "BreakdownWarning": "trueaxis.estimators",
+    "PCAOutlierDetector": "trueaxis.estimators",
+    "RobustPCA": "trueaxis.estimators",
+    "Subspace": "trueaxis._subspace",
+}
 _MODULES = ("datasets", "losses")
 
 

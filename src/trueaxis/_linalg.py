@@ -45,21 +45,25 @@ def top_eigenvectors(A: Array, k: int) -> tuple[Float64Array, Float64Array]:
     return np.asarray(values[::-1]), np.asarray(vectors[:, ::-1])
 
 
-def complete(V: Array, k: int) -> Float64Array:
+def complete(V: Array, k: int, within: Array | None = None) -> Float64Array:
     """Orthonormal columns up to k in number, the first of them V's.
 
     The further ones depend on the span of V alone: each is what V and those before leave of the
-    coordinate axis they leave the most of (a pivoted Cholesky factorization of I − VVᵀ).
+    coordinate axis they leave the most of (a pivoted Cholesky factorization of I − VVᵀ). Where
+    they shall lie in the span of the orthonormal W = `within`, WWᵀ takes the place of I.
     """
     m, r = V.shape
     basis = np.zeros((m, k))
     basis[:, :r] = V
+    room = np.ones(m) if within is None else np.sum(within * within, axis=1)
     for j in range(r, k):
         found = basis[:, :j]
-        axis = int(np.argmin(np.sum(found * found, axis=1)))
-        v = -(found @ found[axis])
-        v[axis] += 1.0
-        v -= found @ (found.T @ v)
+        axis = int(np.argmax(np.round(room - np.sum(found * found, axis=1), 9)))
+        v = np.zeros(m)
+        v[axis] = 1.0
+        for _ in range(2):  # twice is enough (Kahan and Parlett)
+            v = v if within is None else within @ (within.T @ v)
+            v = v - found @ (found.T @ v)
         basis[:, j] = v / np.linalg.norm(v)
     return basis
 

@@ -74,3 +74,33 @@ class Moments:
             self.gram - self.mass * np.outer(seen, seen),
             self.leftover,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Slopes:
+    """Values and slopes of an entrywise loss at a point (W, c), smoothed at the size μ.
+
+    =========  ===============================  ===================================
+    smooth     Σ ω_i Σ_j √(r_ij² + μ²)          what slopes belong to
+    objective  Σ ω_i Σ_j |r_ij|                 what is being minimized
+    entries    Σ ω_i m                          how many |r_ij| there are
+    basis      ∂smooth/∂W                       shape (m, k)
+    center     ∂smooth/∂c                       shape (m,)
+    =========  ===============================  ===================================
+    """
+
+    smooth: float
+    objective: float
+    entries: float
+    basis: Float64Array
+    center: Float64Array
+
+    def __add__(self, other: Slopes) -> Slopes:
+        """Those of two sets of rows taken together."""
+        return Slopes(
+            self.smooth + other.smooth,
+            self.objective + other.objective,
+            self.entries + other.entries,
+            self.basis + other.basis,
+            self.center + other.center,
+        )

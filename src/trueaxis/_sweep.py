@@ -120,35 +120,31 @@ class Sweep:
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """What a last sweep tells: the moments, the objective without smoothing, and the rows.
-
-    ``rows`` has one array a block, with t_i and d_i of each row as columns.
-    """
+    """What a last sweep tells: the moments, and of each row, one array a block, t_i and d_i."""
 
     moments: Moments
-    objective: float
-    rows: tuple[Array, ...]
+    blocks: tuple[Array, ...]
 
     def __add__(self, other: Closing) -> Closing:
         """The two sets of rows, one after the other."""
-        return Closing(
-            self.moments + other.moments, self.objective + other.objective, self.rows + other.rows
-        )
+        return Closing(self.moments + other.moments, self.blocks + other.blocks)
+
+    @property
+    def rows(self) -> Array:
+        """All rows, with t_i and d_i as columns."""
+        return np.concatenate(self.blocks)
 
 
 @dataclass(frozen=True)
 class ClosingSweep:
-    """A `Sweep` that keeps what it sees of each row, and values it by `exact` too."""
+    """A `Sweep` that keeps what it sees of each row."""
 
     sweep: Sweep
-    exact: Loss
 
     def __call__(self, block: Array, omega: Float64Array | None) -> Closing:
         terms = self.sweep.look(block)
-        value = terms.value if self.exact.entrywise else self.exact.value_and_weight(terms.t)[0]
-        objective = float(np.sum(value if omega is None else value * omega))
         rows = np.column_stack([terms.t, terms.weight])
-        return Closing(self.sweep.moments(terms, omega), objective, (rows,))
+        return Closing(self.sweep.moments(terms, omega), (rows,))
 
 
 def row_terms(point: Subspace, dtype: np.dtype) -> Callable[[Array], Array]:

@@ -132,5 +132,7 @@ def _warning(rows: tuple[demonstration.Row, ...]) -> str:
     kinds = " or ".join(row.outliers for row in misled)
     return (
         f"With {misled[0].share:.0%} {kinds} outliers a wrong subspace has the lower objective "
-        f"at p=1, {values}: minimizing it leads away from the truth.\n"
+        f"at p=1, {values}: minimizing it leads away from the truth. "
+        + ("RobustPCA said so in a BreakdownWarning" if all(row.warned for row in misled) else "")
+        + "; loss='bisquare' withstands them.\n"
     )

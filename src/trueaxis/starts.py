@@ -21,10 +21,40 @@ _MAX_ROWS = 2000
 _MAD_TO_STD = 1.4826022185056018  # 1 / Φ⁻¹(3/4)
 
 
-def sample_rows(n: int, k: int, rng: np.random.RandomState) -> Array:
-    """Numbers of the rows, in order, of a sample to start from: all of them where n is small."""
-    size = max(_MAX_ROWS, 20 * k)
-    return np.arange(n) if n <= size else np.sort(rng.choice(n, size, replace=False))
+def sample_size(k: int) -> int:
+    """How many rows a fit of k axes begins with."""
+    return max(_MAX_ROWS, 20 * k)
+
+
+def sample_rows(
+    n: int, weights: Float64Array | None, size: int, rng: np.random.RandomState
+) -> Array | None:
+    """Numbers of about `size` rows, in order, drawn by weight; None for all, where they are few.
+
+    One is drawn at random from each of `size` equal parts of the weight, so that a row of weight
+    2 is drawn as often as the row twice, and at the same draws.
+    """
+    mass = float(n) if weights is None else float(weights.sum())
+    if max(n, mass) <= size:
+        return None
+    at = (np.arange(size) + rng.random_sample(size)) / size
+    return rows_at(at, n, weights)
+
+
+def rows_at(at: Float64Array, n: int, weights: Float64Array | None) -> Array:
+    """The rows that stand at shares of the whole weight in [0, 1)."""
+    if weights is None:
+        return np.asarray(np.minimum((at * n).astype(np.intp), n - 1))
+    ends = np.cumsum(weights)
+    return np.asarray(np.minimum(np.searchsorted(ends, at * ends[-1], side="right"), n - 1))
+
+
+def subsample(
+    S: Float64Array, weights: Float64Array | None, size: int, rng: np.random.RandomState
+) -> tuple[Float64Array, Float64Array | None]:
+    """Rows drawn by weight, of equal weight then; all of them, with theirs, where they are few."""
+    rows = sample_rows(len(S), weights, size, rng)
+    return (S, weights) if rows is None else (S[rows], None)
 
 
 def weighted_median(values: Float64Array, weights: Float64Array | None = None) -> Float64Array:

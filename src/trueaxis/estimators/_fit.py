@@ -8,13 +8,17 @@ import numpy as np
 
 from trueaxis import starts
 from trueaxis._linalg import complete, numerical_rank
+from trueaxis._moments import Moments
 from trueaxis._subspace import Subspace
-from trueaxis._sweep import Closing
 from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
-from trueaxis.estimators._problem import Problem, Settings
+from trueaxis.estimators import _description
+from trueaxis.estimators._breakdown import Contradiction, contradiction
+from trueaxis.estimators._description import Regular
+from trueaxis.estimators._problem import Descent, Problem, Settings
 from trueaxis.estimators._spectrum import Spectrum, full_spectrum, is_graded, spectrum_within
-from trueaxis.solvers import Result
+from trueaxis.losses import L2p, ScaleMinimizer
+from trueaxis.solvers import Evaluate, Result, Reweighted, run
 
 _VANISHED = 1e-7  # residuals below this share of the typical distance are rounding
 
@@ -31,6 +35,7 @@ class Fit:
     weights: Float64Array
     result: Result
     solver: str
+    against: Contradiction | None
 
 
 def fit(
@@ -57,34 +62,52 @@ def fit(
 
 def _fit_dimension(problem: Problem, k: int) -> Fit | None:
     """A fit of k axes; None where they leave no residual."""
-    result, solver = problem.descend(k)
-    closing = problem.close(result.point)
-    if _vanished(problem, closing):
+    descent = _efficient(problem, problem.descend(k))
+    closing = problem.close(descent.objective, descent.point)
+    t = closing.rows[:, 0]
+    if _vanished(problem, t):
         return None
-    spectrum = spectrum_within(problem.evaluate, result.point, closing.moments.gram)
-    if solver == "reweighted" and problem.settings.solver == "auto" and is_graded(spectrum.values):
+    point = descent.point
+    regular = _regular(problem, point)
+    about_mean = _Mean.of(problem, regular, point)
+    if problem.settings.moves_center:
+        point = about_mean.within(point)
+        descent = replace(descent, result=replace(descent.result, point=point))
+    moments = about_mean(point, point.basis)
+    if _quadratic(problem) and is_graded(np.asarray(np.linalg.eigvalsh(moments.gram))[::-1]):
         # Eigenvectors of A itself lose the digits of its small eigenvalues.
-        spectrum = full_spectrum(problem.evaluate, result.point).first(k)
-        closing = problem.close(Subspace(spectrum.axes, result.point.center))
-    return _report(problem, result, solver, spectrum, closing)
+        spectrum = full_spectrum(about_mean, point)
+        left = float(spectrum.values[k:].sum())
+        return _report(problem, descent, spectrum.first(k), left, moments.mass, closing.rows)
+    spectrum = spectrum_within(about_mean, point, moments.gram)
+    spectrum = Spectrum(spectrum.axes, spectrum.values * regular.inflation)
+    found = _report(problem, descent, spectrum, moments.leftover, moments.mass, closing.rows)
+    return _with_named_axes(found, problem, within=found.subspace.basis)
 
 
 def _fit_by_scree(problem: Problem, wanted: int | float | None, exhausted: int, most: int) -> Fit:
     """All axes, or as many as hold a share of the variance, or as the rank allows.
 
-    The weights come from a fit at the dimension of the robust scree. At its fixed point W spans
-    eigenvectors of A, and the other eigenvectors of A complete the basis.
+    The rows that count come from a fit at the dimension of the robust scree; all axes are then
+    those of their covariance.
     """
     given = problem
     problem = replace(problem, basis=None, settings=_without_start(problem.settings))
     k = _scree_dimension(problem)
     while True:
-        result, solver = problem.descend(k)
-        closing = problem.close(result.point)
-        if k == 0 or not _vanished(problem, closing):
+        descent = _efficient(problem, problem.descend(k))
+        rows = problem.close(descent.objective, descent.point).rows
+        if k == 0 or not _vanished(problem, rows[:, 0]):
             break
         k -= 1
-    spectrum = full_spectrum(problem.evaluate, result.point)
+    regular = _regular(problem, descent.point)
+    about_mean = _Mean.of(problem, regular, descent.point)
+    if problem.settings.moves_center:
+        point = about_mean.within(descent.point)
+        descent = replace(descent, result=replace(descent.result, point=point))
+    spectrum = full_spectrum(about_mean, descent.point)
+    within = np.sum((descent.point.basis.T @ spectrum.axes) ** 2, axis=0)
+    spectrum = Spectrum(spectrum.axes, spectrum.values * (1 + (regular.inflation - 1) * within))
     if wanted is None:
         number = most
     elif isinstance(wanted, int):
@@ -98,34 +121,111 @@ def _fit_by_scree(problem: Problem, wanted: int | float | None, exhausted: int, 
             if found is not None:
                 return found
     left = float(spectrum.values[number:].sum())
-    found = _report(problem, result, solver, spectrum.first(number), closing, left)
-    return replace(found, subspace=_with_named_axes(found, problem))
+    mass = about_mean(descent.point, descent.point.basis).mass
+    found = _report(problem, descent, spectrum.first(number), left, mass, rows)
+    return _with_named_axes(found, problem)
+
+
+def _efficient(problem: Problem, descent: Descent) -> Descent:
+    """After a bounded loss, the principal axes of the rows that agree with what it found.
+
+    A high breakdown point costs a bounded loss the precision that the rows it hardly counts could
+    have given; least squares of all but the far rows has it back (one-step reweighting).
+    """
+    if not isinstance(problem.settings.loss, ScaleMinimizer):
+        return descent
+    keep = _description.near_rows(problem.source, problem.weights, descent.point)
+    objective = _description.of_rows(problem.source, keep, problem.weights)
+    result = run(
+        Reweighted(form_scatter=len(problem.center) <= 2000),
+        objective,
+        descent.point,
+        move_center=problem.settings.moves_center,
+        max_iter=1,
+        tol=0.0,
+    )
+    return replace(descent, result=replace(descent.result, point=result.point))
+
+
+def _regular(problem: Problem, point: Subspace) -> Regular:
+    if _quadratic(problem):
+        return _description.everything(problem.source.shape[0])
+    return _description.regular_rows(
+        problem.source, problem.weights, point, problem.sample, problem.sample_weights
+    )
+
+
+@dataclass(frozen=True)
+class _Mean:
+    """Moments of the rows that count about their mean, unless the user has set the center."""
+
+    objective: Evaluate
+    center: Float64Array
+
+    @classmethod
+    def of(cls, problem: Problem, regular: Regular, point: Subspace) -> _Mean:
+        objective = _description.of_rows(problem.source, regular.keep, problem.weights)
+        if not isinstance(problem.settings.center, str):
+            return cls(objective, point.center)
+        return cls(objective, point.center + objective(point, point.basis).shift)
+
+    def __call__(self, point: Subspace, probe: Float64Array | None) -> Moments:
+        return self.objective(Subspace(point.basis, self.center), probe)
+
+    def within(self, point: Subspace) -> Subspace:
+        """The same subspace, its center moved along it to where the mean is.
+
+        Where a center lies along the axes makes no difference to any residual: it is left to the
+        few rows of the largest weights, and would be as uncertain as they are few.
+        """
+        W = point.basis
+        return Subspace(W, point.center + W @ (W.T @ (self.center - point.center)))
 
 
 def _report(
     problem: Problem,
-    result: Result,
-    solver: str,
+    descent: Descent,
     spectrum: Spectrum,
-    closing: Closing,
-    leftover: float | None = None,
+    leftover: float,
+    mass: float,
+    rows: Array,
 ) -> Fit:
-    rows = np.concatenate(closing.rows)
-    moments = closing.moments
+    point = descent.point
+    exact = descent.objective.exact(rows[:, 0])
+    against = None
+    if problem.settings.check_breakdown and not _withstands(problem):
+        against = contradiction(
+            problem.sample,
+            problem.sample_weights,
+            point,
+            problem.rng,
+            moves=problem.settings.moves_center,
+        )
     return Fit(
-        subspace=problem.in_data(Subspace(spectrum.axes, result.point.center)),
+        subspace=problem.in_data(Subspace(spectrum.axes, point.center)),
         scatter=spectrum.values,
-        leftover=moments.leftover if leftover is None else leftover,
-        mass=moments.mass,
-        objective=closing.objective,
+        leftover=leftover,
+        mass=mass,
+        objective=descent.result.history[-1]["objective"] if exact is None else exact,
         weights=rows[:, 1],
-        result=result,
-        solver=solver,
+        result=descent.result,
+        solver=descent.solver,
+        against=against,
     )
 
 
-def _with_named_axes(found: Fit, problem: Problem) -> Subspace:
-    """The subspace with its axes of no variance chosen by the others alone.
+def _quadratic(problem: Problem) -> bool:
+    loss = problem.settings.loss
+    return isinstance(loss, L2p) and loss.p == 2.0
+
+
+def _withstands(problem: Problem) -> bool:
+    """Plain PCA was asked for as it is, and a bounded loss has the high breakdown point itself."""
+    return _quadratic(problem) or isinstance(problem.settings.loss, ScaleMinimizer)
+
+
+def _with_named_axes(found: Fit, problem: Problem, within: Array | None = None) -> Fit:
+    """The fit with its axes of no variance chosen by the others alone.
 
     Any basis of what the rows do not span would do; this one does not depend on rounding.
     """
@@ -133,7 +233,8 @@ def _with_named_axes(found: Fit, problem: Problem) -> Subspace:
     offset = center / problem.unit
     size = float(np.sqrt(found.scatter[0] + found.mass * offset @ offset))
     rank = numerical_rank(np.sqrt(found.scatter), size, (problem.source.shape[0], len(V)))
-    return Subspace(complete(V[:, :rank], V.shape[1]), center)
+    axes = complete(V[:, :rank], V.shape[1], within)
+    return replace(found, subspace=Subspace(axes, center))
 
 
 def _scree_dimension(problem: Problem) -> int:
@@ -141,7 +242,8 @@ def _scree_dimension(problem: Problem) -> int:
     most = min(starts.sample_rank(problem.sample, problem.center) // 2, 10)
     if most < 1:
         return 0
-    axes = problem.start(most)
+    basis = starts.spherical(problem.sample, most, problem.center, problem.sample_weights)
+    axes = Subspace(basis, problem.center)
     variances = starts.robust_scree(problem.sample, axes, problem.sample_weights)
     return min(starts.components_in_scree(variances), most)
 
@@ -150,6 +252,5 @@ def _without_start(settings: Settings) -> Settings:
     return settings if isinstance(settings.start, str) else replace(settings, start="auto")
 
 
-def _vanished(problem: Problem, closing: Closing) -> bool:
-    largest = max(float(rows[:, 0].max()) for rows in closing.rows)
-    return largest <= (_VANISHED * problem.scale) ** 2
+def _vanished(problem: Problem, t: Float64Array) -> bool:
+    return float(t.max()) <= (_VANISHED * problem.scale) ** 2

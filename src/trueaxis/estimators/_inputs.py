@@ -11,12 +11,12 @@ from sklearn.utils.validation import validate_data
 
 from trueaxis._linalg import polar
 from trueaxis._typing import Array, Float64Array
-from trueaxis.losses import L1, L2p, Loss
+from trueaxis.losses import L1, Bisquare, Cauchy, Huber, L2p, Loss, Trimmed
 from trueaxis.sources import DenseSource
 from trueaxis.starts import STARTS
 
-LOSSES = ("l2p", "l1")
-SOLVERS = ("auto", "proximal", "accelerated", "reweighted", "orthogonal")
+LOSSES = ("l2p", "l1", "huber", "cauchy", "bisquare", "trimmed")
+SOLVERS = ("auto", "proximal", "accelerated", "reweighted", "orthogonal", "true_l1")
 CENTERS = ("optimal", "mean", "median")
 START_NAMES = ("auto", *STARTS, "random")
 
@@ -55,12 +55,22 @@ def _is_number(value: Any, kind: type) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool | np.bool_)
 
 
-def check_loss(loss: Any, p: Any) -> Loss:
+def check_loss(loss: Any, p: Any, breakdown: Any, support_fraction: Any) -> Loss:
     """The loss object that the parameters stand for."""
     if isinstance(loss, str):
         choice("loss", loss, LOSSES, otherwise=", or pass a loss object from trueaxis.losses")
         power = real_in("p", p, 0.0, 2.0, "(0, 2]")
-        return L2p(power) if loss == "l2p" else L1()
+        share = real_in("breakdown", breakdown, 0.0, 0.5, "(0, 0.5]")
+        support = real_in("support_fraction", support_fraction, 0.5, 1.0, "[0.5, 1]")
+        named: dict[str, Loss] = {
+            "l2p": L2p(power),
+            "l1": L1(),
+            "huber": Huber(),
+            "cauchy": Cauchy(),
+            "bisquare": Bisquare(share),
+            "trimmed": Trimmed(support),
+        }
+        return named[loss]
     if not isinstance(loss, Loss) or isinstance(loss, type):
         options = ", ".join(repr(c) for c in LOSSES)
         raise ValueError(

@@ -15,7 +15,10 @@ from trueaxis._sweep import Closing, ClosingSweep, Sweep
 from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
 from trueaxis.estimators._coordinates import Coordinates, row_space
-from trueaxis.losses import L1, L2p, Loss
+from trueaxis.estimators._l1 import PAPERS, L1Fit
+from trueaxis.estimators._objectives import Objective, make_objective
+from trueaxis.estimators._start import choose_start
+from trueaxis.losses import L1, L2p, Loss, ScaledLoss
 from trueaxis.solvers import (
     Accelerated,
     Callback,
@@ -24,16 +27,15 @@ from trueaxis.solvers import (
     Result,
     Reweighted,
     Solver,
+    TrueL1,
     location,
     run,
 )
 from trueaxis.sources import DenseSource
 
-# The largest weight that smoothing leaves a row, beside one at the typical distance: beyond it the
-# scatter matrix is dominated by the rounding of the few rows that the subspace passes through.
-_LARGEST_WEIGHT = 1e7
-_SMOOTHING = 1e-7
 _SCATTER_COLUMNS = 2000  # beyond this, A (32 MB) is not formed even where n >= m
+# Relative changes of an objective that is summed in float64 from products in this precision.
+_ROUNDING = {np.dtype(np.float64): 2e-15, np.dtype(np.float32): 1e-7}
 _AUTO_COLUMNS = 400  # up to here the eigenproblem of A is cheap beside the sweep
 
 
@@ -43,13 +45,23 @@ class Settings:
 
     loss: Loss
     smoothing: float | None
+    scaled_by_fit: bool
     solver: str
     center: str | Float64Array | None
     start: str | Float64Array
+    n_starts: int | None
+    check_breakdown: bool
     max_iter: int
     tol: float
     callback: Callback | None
     verbose: int
+
+    def __post_init__(self) -> None:
+        if self.solver == TrueL1.name and not isinstance(self.loss, L1):
+            raise ValueError(
+                f"solver={self.solver!r} minimizes the l1 objective and cannot minimize "
+                f"loss={self.loss!r}; pass loss='l1', or solver='auto'."
+            )
 
     @property
     def moves_center(self) -> bool:
@@ -58,19 +70,34 @@ class Settings:
 
 
 @dataclass(frozen=True)
+class Descent:
+    """Where a solver arrived, for which objective."""
+
+    result: Result
+    solver: str
+    objective: Objective
+
+    @property
+    def point(self) -> Subspace:
+        """The subspace found."""
+        return self.result.point
+
+
+@dataclass(frozen=True)
 class Problem:
-    """Rows in the coordinates of the fit, the smoothed loss, and where the fit begins."""
+    """Rows in the coordinates of the fit, a sample of them, and where the fit begins."""
 
     settings: Settings
     source: DenseSource
+    weights: Float64Array | None
     coordinates: Coordinates
-    loss: Loss
     center: Float64Array
     scale: float
     basis: Float64Array | None
     sample: Float64Array
     sample_weights: Float64Array | None
-    rng: np.random.RandomState
+    distinct: Array
+    seed: int
     unit: float
 
     @classmethod
@@ -89,33 +116,35 @@ class Problem:
         n, m = X.shape
         expected = n_components if isinstance(n_components, int) else min(most, 10)
         source = DenseSource(X, weights=weights, workers=workers, unit=unit)
-        rows = starts.sample_rows(n, expected, rng)
+        drawn = starts.sample_rows(n, weights, starts.sample_size(expected), rng)
+        rows = np.arange(n) if drawn is None else drawn
         sample, sample_weights = source.take(rows)
+        if drawn is not None:
+            sample_weights = None  # drawn by weight
+        distinct = np.unique(sample, axis=0, return_index=True)[1]
         center = _first_center(source, sample, sample_weights, settings.center, unit)
         scale = starts.typical_distance(sample, center, sample_weights)
-        loss = settings.loss
-        if isinstance(loss, L2p | L1):
-            loss = loss.smoothed(_smoothing(loss, settings.smoothing) * scale)
         basis = None if isinstance(settings.start, str) else settings.start
         coordinates = Coordinates(np.zeros(m))
         further = np.zeros((0, m)) if basis is None else basis.T
         if not isinstance(n_components, int) or n_components > n:
             # Weights can stand for more rows than there are; their axes need room to be named.
             further = _any_directions(max(0, most - n), m)
-        if not loss.entrywise and n + len(further) < m:
+        if not settings.loss.entrywise and n + len(further) < m:
             everything, _ = source.take(np.arange(n))
             reduced, lowered, coordinates = row_space(everything, center, further)
             basis = None if basis is None else np.ascontiguousarray(lowered.T)
             source = DenseSource(reduced, weights=weights, workers=workers)
             sample, center = reduced[rows], coordinates.lower(center)
         return cls(
-            settings, source, coordinates, loss, center, scale, basis, sample, sample_weights,
-            rng, unit,
+            settings, source, weights, coordinates, center, scale, basis, sample, sample_weights,
+            distinct, int(rng.randint(2**31 - 1)), unit,
         )  # fmt: skip
 
-    def evaluate(self, point: Subspace, probe: Float64Array | None) -> Moments:
-        """The moments of one sweep over the rows."""
-        return self.source.reduce(Sweep.at(point, probe, self.loss, self.source.dtype))
+    @property
+    def rng(self) -> np.random.RandomState:
+        """Random numbers, the same ones for every use: no draw depends on those made before."""
+        return np.random.RandomState(self.seed)
 
     def start(self, k: int) -> Subspace:
         """The subspace of dimension k where the fit begins."""
@@ -124,36 +153,79 @@ class Problem:
             return Subspace(self.basis, self.center)
         if name == "random":
             basis = starts.random_basis(len(self.center), k, self.rng)
+        elif name == "auto":
+            return choose_start(
+                self.sample,
+                self.sample_weights,
+                k,
+                self.center,
+                self.settings.loss,
+                self.settings.n_starts,
+                self.rng,
+                moves=self.settings.moves_center,
+            )
         else:
-            find = starts.STARTS["spherical" if name == "auto" else str(name)]
-            basis = find(self.sample, k, self.center, self.sample_weights)
+            basis = starts.STARTS[str(name)](self.sample, k, self.center, self.sample_weights)
         return Subspace(basis, self.center)
 
-    def descend(self, k: int) -> tuple[Result, str]:
-        """Run the solver from the start; the result, and the solver's name."""
+    def descend(self, k: int) -> Descent:
+        """Run the solver from the start."""
         settings = self.settings
+        start = self.start(k) if k else Subspace(np.zeros((len(self.center), 0)), self.center)
+        objective = self._objective(start)
         if k == 0:
-            result = location(
-                self.evaluate, self.center, max_iter=settings.max_iter, tol=settings.tol
+            result = location(objective, self.center, max_iter=settings.max_iter, tol=settings.tol)
+            return Descent(result, "location", objective)
+        begin = start if settings.moves_center else Subspace(start.basis, self.center)
+        if isinstance(settings.loss, L1) and settings.solver in ("auto", TrueL1.name):
+            result = self._true_l1(start).descend(
+                begin, self._in_data_coordinates(settings.callback), settings.verbose
             )
-            return result, "location"
-        solver = self._solver()
+            return Descent(result, TrueL1.name, objective)
+        solver = self._solver(settings.solver)
         result = run(
             solver,
-            self.evaluate,
-            self.start(k),
+            objective,
+            begin,
             move_center=settings.moves_center,
             max_iter=settings.max_iter,
             tol=settings.tol,
+            rounding=_ROUNDING[self.source.dtype],
             callback=self._in_data_coordinates(settings.callback),
             verbose=settings.verbose,
         )
-        return result, solver.name
+        return Descent(result, solver.name, objective)
 
-    def _solver(self) -> Solver[Any, Any]:
+    def _objective(self, start: Subspace) -> Objective:
+        loss = self.settings.loss
+        if self.settings.scaled_by_fit and isinstance(loss, ScaledLoss):
+            residuals = np.linalg.norm(start.residuals(self.sample), axis=1)
+            typical = float(starts.weighted_median(residuals, self.sample_weights))
+            loss = loss.scaled(max(typical, 1e-9 * self.scale))
+        return make_objective(
+            self.source,
+            loss,
+            self.weights,
+            self.settings.smoothing,
+            self.sample[self.distinct],
+            self.scale,
+        )
+
+    def _true_l1(self, start: Subspace) -> L1Fit:
+        settings = self.settings
+        return L1Fit(
+            self.source,
+            lambda: self._objective(start),
+            self.sample,
+            self.sample_weights,
+            [self._solver(name) for name in PAPERS],
+            TrueL1(self.scale, settings.moves_center, settings.max_iter, settings.tol),
+            _ROUNDING[self.source.dtype],
+        )
+
+    def _solver(self, name: str) -> Solver[Any, Any]:
         """The solver asked for; "auto" chooses by the shape of the data."""
         n, m = self.source.shape
-        name = self.settings.solver
         if name == "proximal":
             return Proximal()
         if name == "accelerated":
@@ -169,10 +241,10 @@ class Problem:
             return Reweighted(span=orthonormalize(rows.T))
         return Reweighted()
 
-    def close(self, point: Subspace) -> Closing:
-        """One last sweep at the point: moments within it, t_i and d_i of every row."""
-        sweep = Sweep.at(point, point.basis, self.loss, self.source.dtype)
-        return self.source.reduce(ClosingSweep(sweep, exact=self.settings.loss))
+    def close(self, objective: Objective, point: Subspace) -> Closing:
+        """One last sweep at the point: t_i and d_i of every row."""
+        sweep = Sweep.at(point, point.basis, objective.loss_at(point), self.source.dtype)
+        return self.source.reduce(ClosingSweep(sweep))
 
     def in_data(self, subspace: Subspace) -> Subspace:
         """A subspace in the coordinates and units of the data."""
@@ -183,14 +255,6 @@ class Problem:
         if callback is None:
             return None
         return lambda subspace, record: callback(self.in_data(subspace), record)
-
-
-def _smoothing(loss: L2p | L1, asked: float | None) -> float:
-    """ε as a share of the typical distance; where none is asked for, the one of that weight."""
-    if asked is not None:
-        return asked
-    power = loss.p if isinstance(loss, L2p) else 1.0
-    return max(_SMOOTHING, _LARGEST_WEIGHT ** (-1.0 / (2.0 - power))) if power < 2.0 else 0.0
 
 
 def _any_directions(k: int, m: int) -> Float64Array:
@@ -214,7 +278,7 @@ def _first_center(
         return guess
     # Means are taken about the guess, which keeps the digits of data far from the origin.
     power, steps = (2.0, 1) if center == "mean" else (1.0, 1000)
-    loss = L2p(power, epsilon=_SMOOTHING * starts.typical_distance(sample, guess, weights))
+    loss = L2p(power, epsilon=1e-7 * starts.typical_distance(sample, guess, weights))
 
     def evaluate(point: Subspace, probe: Float64Array | None) -> Moments:
         return source.reduce(Sweep.at(point, probe, loss, source.dtype))

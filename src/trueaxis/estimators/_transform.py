@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from trueaxis import _products
 from trueaxis._subspace import Subspace
-from trueaxis._sweep import row_terms
 from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
 from trueaxis.estimators import _gaussian, _inputs
+from trueaxis.estimators._distances import OutlierDistances
 from trueaxis.sources import DenseSource
 
 
@@ -31,7 +31,12 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
         raise
 
 
-class AxesTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+class AxesTransformer(
+    OutlierDistances,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # untyped
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """Methods of an estimator with ``components_``, ``mean_`` and the variances along the axes."""
 
     components_: Array
@@ -117,21 +122,13 @@ class AxesTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         -------
         ndarray of shape (n_samples,)
         """
-        check_is_fitted(self)
-        X = _inputs.check_rows(self, X, reset=False)
-        point = Subspace(
-            self.components_.T.astype(np.float64), np.asarray(self.mean_, dtype=np.float64)
-        )
-        with Workers.start(self.n_jobs) as workers:
-            source = DenseSource(X, workers=workers)
-            _inputs.check_finite(source, getattr(self, "feature_names_in_", None))
-            terms = source.collect(row_terms(point, source.dtype))
+        squares, Z = self._squares_and_scores(X)
         return _gaussian.log_likelihood(
-            terms[:, 1:],
-            terms[:, 0],
+            Z,
+            squares,
             self.explained_variance_.astype(np.float64),
             float(self.noise_variance_),
-            X.shape[1],
+            self.components_.shape[1],
         )
 
     def score(self, X: Any, y: Any = None) -> float:

@@ -12,11 +12,11 @@ from sklearn.utils import check_random_state
 from trueaxis._linalg import flip_signs
 from trueaxis._threads import Workers
 from trueaxis._typing import Array
-from trueaxis.estimators import _inputs
+from trueaxis.estimators import _breakdown, _inputs
+from trueaxis.estimators._breakdown import Contradiction
 from trueaxis.estimators._fit import Fit, fit
 from trueaxis.estimators._problem import Settings
 from trueaxis.estimators._transform import AxesTransformer, unchanged_on_error
-from trueaxis.losses import L2p
 from trueaxis.sources import DenseSource
 
 
@@ -34,26 +34,47 @@ class RobustPCA(AxesTransformer):
     n_components : int, float or None, default=None
         Number of axes; a float in (0, 1) takes as many as explain more than that share of the
         variance; None takes ``min(n_samples, n_features)``.
-    loss : {"l2p", "l1"} or a loss object, default="l2p"
-        What a residual costs.
+    loss : {"l2p", "l1", "huber", "cauchy", "bisquare", "trimmed"} or object, default="l2p"
+        What a residual costs. "bisquare" minimizes an M-scale of the residual norms and withstands
+        a share `breakdown` of bad rows wherever they lie; "trimmed" the squares of the best
+        `support_fraction`; both end with the principal axes of the rows that agree. "huber" and
+        "cauchy" take their threshold from the residuals of the start. An object is one of
+        `trueaxis.losses` or satisfies `trueaxis.losses.Loss`; it keeps its own scale.
     p : float in (0, 2], default=1.0
         The power of ``loss="l2p"``. Other losses have no use for it.
-    solver : {"auto", "proximal", "accelerated", "reweighted", "orthogonal"}, default="auto"
-        The first three after "auto" are those of the paper, two losses each: algorithms 1 and 4,
-        2 and 5, 3 and 6. "orthogonal" is W ← orth(AW). With ``loss="l2p"``, "proximal",
-        "reweighted" and "orthogonal" never raise the objective. With ``loss="l1"`` none has a
-        guarantee, and the fixed point need not be a minimum: the weights are the paper's.
+    solver : str, default="auto"
+        "auto", "proximal", "accelerated", "reweighted", "orthogonal" or "true_l1". The first three
+        after "auto" are those of the paper, two losses each: algorithms 1 and 4, 2 and 5, 3 and 6.
+        "orthogonal" is W ← orth(AW). With a loss of the residual norms,
+        "proximal", "reweighted" and "orthogonal" never raise the objective. With ``loss="l1"``
+        the paper's weights do not majorize it: its solvers can raise the objective and end above
+        its minimum. "true_l1", which "auto" then is, minimizes Σω_i‖r_i‖₁ itself, smoothed ever
+        less, from several starts, and is never above what those reach from the same start (it
+        runs them); `max_iter` bounds its updates at one smoothing, and `history_` has a record
+        for every point that lowered the objective.
     center : {"optimal", "mean", "median"}, array or False, default="optimal"
         "optimal" minimizes over the center too; "mean" is the paper's; "median" is the spatial
         median; an array of shape (n_features,) is a point of the user's; False leaves the data as
         they are.
     start : {"auto", "spherical", "pca", "random"} or array, default="auto"
         Where to begin. An array has shape (n_components, n_features), as `components_` has, and
-        k independent rows. "auto" is spherical PCA on a sample of the rows.
+        k independent rows. "auto" refines spherical PCA, plain PCA and `n_starts` - 2 random
+        subsets on a sample of the rows, and takes the best.
+    n_starts : int or None, default=None
+        Starts that "auto" tries; None is 10 for a mild loss and up to 100 for p < 1 and bounded
+        ones, fewer where they would be costly.
+    breakdown : float in (0, 0.5], default=0.5
+        Share of bad rows that ``loss="bisquare"`` withstands.
+    support_fraction : float in [0.5, 1], default=0.75
+        Share of the rows that count for ``loss="trimmed"``.
+    check_breakdown : bool, default=True
+        Whether to compare the result with a fit of high breakdown point to a few rows, and warn
+        (`BreakdownWarning`) where that contradicts it. Not done at p=2 and for bounded losses.
     smoothing : "auto" or float >= 0, default="auto"
         Residuals below this share of the rows' median distance from the center are rounded off,
-        so that a row in the subspace has a finite weight. "auto" keeps that weight below 1e7 times
-        a typical row's; 0 is the bare formula.
+        so that a row in the subspace has a finite weight. "auto" shrinks it as the fit settles,
+        down to where that weight is 1e7 times a typical row's; 0 is the bare formula, whose
+        weights can exceed what floating point resolves: the objective may then rise by rounding.
     whiten : bool, default=False
         Whether `transform` scales every score to unit variance.
     max_iter : int, default=200
@@ -62,7 +83,8 @@ class RobustPCA(AxesTransformer):
         The fit stops once its estimate of the relative gap (J − J*)/J* is below `tol`. With 0
         exactly `max_iter` updates are made.
     random_state : int, RandomState instance or None, default=None
-        For the sample of rows (of more than 2000) and for ``start="random"``.
+        For the sample of rows (of more than 2000), the random subsets and ``start="random"``.
+        None is a seed of its own: the same data give the same answer.
     n_jobs : int or None, default=None
         Threads; None is every core allowed to the process. Results do not depend on it.
     callback : callable, optional
@@ -78,7 +100,9 @@ class RobustPCA(AxesTransformer):
     mean_ : ndarray of shape (n_features_in_,)
         The center c; zeros with ``center=False``.
     explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components_,)
-        Variance along the axes, of rows weighted by `weights_`, and its share of the whole.
+        Variance along the axes of the rows that agree with the fit (those within the cut-offs
+        of both distances, made up for what these cut off a Gaussian), and its share of the whole.
+        At p=2 of all rows, as in plain PCA.
     singular_values_ : ndarray of shape (n_components_,)
         ``sqrt(explained_variance_ * (n_samples_ - 1))``.
     noise_variance_ : float
@@ -122,6 +146,10 @@ class RobustPCA(AxesTransformer):
         solver: str = "auto",
         center: Any = "optimal",
         start: Any = "auto",
+        n_starts: int | None = None,
+        breakdown: float = 0.5,
+        support_fraction: float = 0.75,
+        check_breakdown: bool = True,
         smoothing: Any = "auto",
         whiten: bool = False,
         max_iter: int = 200,
@@ -137,6 +165,10 @@ class RobustPCA(AxesTransformer):
         self.solver = solver
         self.center = center
         self.start = start
+        self.n_starts = n_starts
+        self.breakdown = breakdown
+        self.support_fraction = support_fraction
+        self.check_breakdown = check_breakdown
         self.smoothing = smoothing
         self.whiten = whiten
         self.max_iter = max_iter
@@ -163,7 +195,7 @@ class RobustPCA(AxesTransformer):
             The fitted estimator.
         """
         with unchanged_on_error(self):
-            self._fit(_inputs.check_rows(self, X, reset=True), sample_weight)
+            against = self._fit(_inputs.check_rows(self, X, reset=True), sample_weight)
         if not self.converged_ and self.tol > 0:
             warnings.warn(
                 f"RobustPCA stopped after max_iter={self.max_iter} updates at an estimated "
@@ -172,9 +204,10 @@ class RobustPCA(AxesTransformer):
                 ConvergenceWarning,
                 stacklevel=2,
             )
+        _breakdown.warn(self, against)
         return self
 
-    def _fit(self, X: Array, sample_weight: Any) -> None:
+    def _fit(self, X: Array, sample_weight: Any) -> Contradiction | None:
         n, m = X.shape
         weights = _inputs.check_sample_weight(sample_weight, n)
         present = slice(None) if weights is None or weights.all() else weights > 0
@@ -185,13 +218,16 @@ class RobustPCA(AxesTransformer):
         most = min(int(total) if counts else len(rows), m)
         n_components = _inputs.check_n_components(self.n_components, most, n, m)
         settings = self._settings(n_components, m)
-        power = settings.loss.p if isinstance(settings.loss, L2p) else 1.0
-        rng = check_random_state(self.random_state)
+        power = settings.loss.degree
+        if power is None and settings.scaled_by_fit:
+            power = 2.0
+        rng = check_random_state(0 if self.random_state is None else self.random_state)
         with Workers.start(self.n_jobs) as workers:
             peak = _inputs.check_finite(
                 DenseSource(X, workers=workers), getattr(self, "feature_names_in_", None)
             )
-            unit = _inputs.safe_unit(peak, X.dtype) if isinstance(self.loss, str) else 1.0
+            # Thresholds of the user's are sizes in the data's own units.
+            unit = 1.0 if power is None else _inputs.safe_unit(peak, X.dtype)
             found = fit(
                 rows,
                 None if weights is None else weights[present],
@@ -202,9 +238,10 @@ class RobustPCA(AxesTransformer):
                 workers,
                 rng,
             )
-        self._take(found, total, unit, power, X.dtype, most)
+        self._take(found, total, unit, power or 0.0, X.dtype, most)
         self.weights_ = np.zeros(n)
-        self.weights_[present] = found.weights * unit ** (power - 2)
+        self.weights_[present] = found.weights * unit ** ((power or 2.0) - 2.0)
+        return found.against
 
     def _settings(self, n_components: int | float | None, m: int) -> Settings:
         """The parameters, checked."""
@@ -221,13 +258,18 @@ class RobustPCA(AxesTransformer):
             raise ValueError(f"callback={self.callback!r} is not callable.")
         known = n_components if isinstance(n_components, int) else 0
         return Settings(
-            loss=_inputs.check_loss(self.loss, self.p),
+            loss=_inputs.check_loss(self.loss, self.p, self.breakdown, self.support_fraction),
             smoothing=None
             if isinstance(smoothing, str)
             else _inputs.real_in("smoothing", smoothing, 0.0, np.inf, "[0, inf)"),
+            scaled_by_fit=isinstance(self.loss, str),
             solver=self.solver,
             center=_inputs.check_center(self.center, m),
             start=_inputs.check_start(self.start, known, m),
+            n_starts=None
+            if self.n_starts is None
+            else _inputs.integer_at_least("n_starts", self.n_starts, 1),
+            check_breakdown=bool(self.check_breakdown),
             max_iter=_inputs.integer_at_least("max_iter", self.max_iter, 1),
             tol=_inputs.real_in("tol", self.tol, 0.0, np.inf, "[0, inf)"),
             callback=self.callback,

@@ -18,6 +18,11 @@ class Loss(Protocol):
 
     entrywise: ClassVar[bool]
 
+    @property
+    def degree(self) -> float | None:
+        """The power of c by which ρ grows when residuals grow by c; None where it has a scale."""
+        ...
+
     def value_and_weight(self, r: Array) -> tuple[Array, Array]:
         """Value ρ and weight d = 2ρ′ of each row."""
         ...

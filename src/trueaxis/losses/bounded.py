@@ -39,6 +39,11 @@ class Bisquare:
     scale: float = 1.0
     entrywise: ClassVar[bool] = False
 
+    @property
+    def degree(self) -> float | None:
+        """1: what is minimized, σ, is a length."""
+        return 1.0
+
     def value_and_weight(self, t: Array) -> tuple[Array, Array]:
         """ρ(t) and d = 2ρ′(t) = 6(1 − t/σ²)²/σ², 0 beyond σ."""
         square = self.scale * self.scale
@@ -84,6 +89,11 @@ class Trimmed:
     support_fraction: float = 0.75
     scale: float = 1.0
     entrywise: ClassVar[bool] = False
+
+    @property
+    def degree(self) -> float | None:
+        """2: what is minimized is a sum of squares."""
+        return 2.0
 
     def value_and_weight(self, t: Array) -> tuple[Array, Array]:
         """ρ(t) = min(t, q²), and d = 2 for the rows that count, q = `scale`."""

@@ -36,6 +36,15 @@ class L2p:
     epsilon: float = 0.0
     entrywise: ClassVar[bool] = False
 
+    def __post_init__(self) -> None:
+        if not 0.0 < self.p <= 2.0:
+            raise ValueError(f"p={self.p!r} is out of range; it must be a number in (0, 2].")
+
+    @property
+    def degree(self) -> float | None:
+        """p; with ε > 0 the loss has a scale of its own."""
+        return self.p if self.epsilon == 0.0 else None
+
     def value_and_weight(self, t: Array) -> tuple[Array, Array]:
         """ρ(t) = (t + ε²)^{p/2} and d = 2ρ′(t) = p (t + ε²)^{p/2 − 1}."""
         if self.p == 2.0:
@@ -73,8 +82,13 @@ class L1:
     epsilon: float = 0.0
     entrywise: ClassVar[bool] = True
 
+    @property
+    def degree(self) -> float | None:
+        """1; with ε > 0 the loss has a scale of its own."""
+        return 1.0 if self.epsilon == 0.0 else None
+
     def value_and_weight(self, r: Array) -> tuple[Array, Array]:
-        """‖r‖₁ and ‖r‖₁ / ‖r‖₂², with ‖r‖₂² + ε² in both roles at ε > 0."""
+        """‖r‖₁ and (‖r‖₁/‖r‖₂) / √(‖r‖₂² + ε²)."""
         norm1 = np.abs(r).sum(axis=1, dtype=np.float64)
         t = np.einsum("ij,ij->i", r, r, dtype=np.float64)
         s = _positive(t, self.epsilon)

@@ -36,6 +36,11 @@ class Huber:
     scale: float = 1.0
     entrywise: ClassVar[bool] = False
 
+    @property
+    def degree(self) -> float | None:
+        """None: the threshold is a size."""
+        return None
+
     def value_and_weight(self, t: Array) -> tuple[Array, Array]:
         """ρ(t) and d = 2ρ′(t) = min(1, δ/√t)."""
         delta = self.threshold * self.scale
@@ -75,6 +80,11 @@ class Cauchy:
     threshold: float = 2.0
     scale: float = 1.0
     entrywise: ClassVar[bool] = False
+
+    @property
+    def degree(self) -> float | None:
+        """None: the threshold is a size."""
+        return None
 
     def value_and_weight(self, t: Array) -> tuple[Array, Array]:
         """ρ(t) and d = 2ρ′(t) = 1 / (1 + t/δ²)."""

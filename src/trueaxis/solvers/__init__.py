@@ -6,6 +6,7 @@ from trueaxis.solvers.driver import Callback, Result, location, run
 from trueaxis.solvers.orthogonal import Orthogonal
 from trueaxis.solvers.proximal import Proximal
 from trueaxis.solvers.reweighted import Reweighted
+from trueaxis.solvers.true_l1 import TrueL1
 
 __all__ = [
     "Accelerated",
@@ -17,6 +18,7 @@ __all__ = [
     "Result",
     "Reweighted",
     "Solver",
+    "TrueL1",
     "location",
     "run",
 ]

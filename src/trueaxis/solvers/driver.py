@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,6 +64,36 @@ class Result:
         return float(self.history[-1]["gap"])
 
 
+@dataclass
+class Journal:
+    """The history in the making: counts sweeps, takes the time, tells of every record."""
+
+    callback: Callback | None = None
+    verbose: int = 0
+    sweeps: int = 0
+    records: list[Record] = field(default_factory=list)
+    clock: float = field(default_factory=time.perf_counter)
+
+    def add(self, point: Subspace, objective: float, gap: float) -> None:
+        """Record the next point."""
+        last = [r.objective for r in self.records[-1:]]
+        self.records.append(
+            Record(
+                len(self.records),
+                objective,
+                _relative_change([*last, objective]),
+                gap,
+                self.sweeps,
+                time.perf_counter() - self.clock,
+            )
+        )
+        _tell(point, self.records[-1], self.callback, self.verbose)
+
+    def result(self, point: Subspace, converged: bool) -> Result:
+        """What was recorded, and where it led."""
+        return Result(point, np.array(self.records, dtype=HISTORY).view(np.recarray), converged)
+
+
 def run(
     solver: Solver[Any, Any],
     evaluate: Evaluate,
@@ -85,32 +115,22 @@ def run(
     Relative changes of the objective below `rounding` count as none. With ``tol=0`` exactly
     `max_iter` steps are made.
     """
-    clock, sweeps = time.perf_counter(), 0
+    journal = Journal(callback, verbose)
     state = solver.start(point)
-    records: list[Record] = []
 
     for iteration in range(max_iter + 1):
         probe = solver.probe(point, state)
         moments = evaluate(point, probe)
-        sweeps += 1
-        objectives = [*(r.objective for r in records[-3:]), moments.objective]
-        record = Record(
-            iteration,
-            moments.objective,
-            _relative_change(objectives),
-            estimated_gap(objectives, rounding),
-            sweeps,
-            time.perf_counter() - clock,
-        )
-        records.append(record)
-        _tell(point, record, callback, verbose)
-        converged = record.gap < tol
+        journal.sweeps += 1
+        objectives = [*(r.objective for r in journal.records[-3:]), moments.objective]
+        gap = estimated_gap(objectives, rounding)
+        journal.add(point, moments.objective, gap)
+        converged = gap < tol
         if converged or iteration == max_iter:
             break
 
         def apply(V: Float64Array, at: Subspace = point) -> Float64Array:
-            nonlocal sweeps
-            sweeps += 1
+            journal.sweeps += 1
             there = evaluate(at, V)
             return (there.recenter(V) if move_center else there).product
 
@@ -120,7 +140,7 @@ def run(
         basis, state = solver.step(point, probe, about, state, apply)
         point = Subspace(basis, center)
 
-    return Result(point, np.array(records, dtype=HISTORY).view(np.recarray), converged)
+    return journal.result(point, converged)
 
 
 def _relative_change(objectives: list[float]) -> float:
@@ -133,13 +153,13 @@ def estimated_gap(objectives: list[float], rounding: float = 2e-15) -> float:
     """(J − J*)/J* extrapolated from the last objectives of a sequence, newest last.
 
     With steps δ = |J_{s−1} − J_s| that shrink by the rate q, what is left is δq/(1−q); the larger
-    of the last two rates is taken.
+    of the last two rates is taken, and twice the result, for rates that have yet to settle.
 
     Examples
     --------
     >>> gap = estimated_gap([1 + 2.0**-s for s in range(3, 7)])
-    >>> round(gap * 2**6, 2)
-    0.98
+    >>> round(gap * 2**6, 1)
+    2.0
     """
     J = objectives[-1]
     if J <= 0:
@@ -151,7 +171,7 @@ def estimated_gap(objectives: list[float], rounding: float = 2e-15) -> float:
         return float("inf")
     rates = [b / a for a, b in itertools.pairwise(steps) if a > 0]
     rate = min(max(rates, default=_RATE_CAP), _RATE_CAP)
-    return steps[-1] * rate / (1 - rate) / J
+    return 2.0 * steps[-1] * rate / (1 - rate) / J
 
 
 def _tell(point: Subspace, record: Record, callback: Callback | None, verbose: int) -> None:

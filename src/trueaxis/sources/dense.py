@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy
 from functools import reduce
 from operator import add
 from typing import TypeVar
@@ -60,6 +61,12 @@ class DenseSource:
         size = min(_BLOCK_BYTES, max(_MIN_BLOCK_BYTES, n * m * X.itemsize // _MIN_BLOCKS))
         step = max(_MIN_ROWS, size // max(1, m * X.itemsize))
         self._blocks = [slice(i, min(i + step, n)) for i in range(0, n, step)]
+
+    def weighted(self, weights: Float64Array | None) -> DenseSource:
+        """The same rows with other weights."""
+        other = copy(self)
+        other._weights = weights
+        return other
 
     @property
     def shape(self) -> tuple[int, int]:

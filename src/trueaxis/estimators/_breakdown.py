@@ -1,0 +1,137 @@
+"""Whether a fit with a high breakdown point contradicts the subspace found."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from trueaxis import outliers, starts
+from trueaxis._subspace import Subspace
+from trueaxis._typing import Float64Array
+from trueaxis.estimators._start import named_starts
+from trueaxis.multistart import random_subsets, refine
+from trueaxis.weighers import BisquareWeigher
+
+_ROWS = 300  # rows that the high-breakdown start sees
+_STARTS = 40
+_STEPS = 8
+_FINAL_STEPS = 20
+_MIN_ROWS_PER_AXIS = 10  # with fewer rows the start follows the noise, and contradicts anything
+_COST = 4e9  # multiplications beyond which fewer starts are made
+
+
+class BreakdownWarning(UserWarning):
+    """The subspace found may be that of the outliers.
+
+    `RobustPCA` warns so where a fit with a high breakdown point to a few of the rows contradicts
+    it, or where there are too few rows for the breakdown point asked for.
+
+    Parameters
+    ----------
+    *args : object
+        The message, as for any warning.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from trueaxis import BreakdownWarning, RobustPCA
+    >>> from trueaxis.datasets import make_contaminated
+    >>> X = make_contaminated("leverage", outlier_share=0.3, random_state=0).X
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     pca = RobustPCA(3).fit(X)
+    >>> [w.category.__name__ for w in caught]
+    ['BreakdownWarning']
+    """
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """A subspace that most rows prefer to the one found."""
+
+    angle: float
+    share: float
+
+
+def warn(estimator: Any, against: Contradiction | None) -> None:
+    """Tell the user of a fit that may have broken down, at the line that called `fit`."""
+    if against is not None:
+        warnings.warn(
+            f"RobustPCA may have found the subspace of the outliers: a fit with a high breakdown "
+            f"point lies {against.angle:.0f} degrees from it, and leaves out {against.share:.0%} "
+            "of the rows, which draw this one. Try loss='bisquare', or look at these rows; "
+            "check_breakdown=False turns the comparison off.",
+            BreakdownWarning,
+            stacklevel=3,
+        )
+    n, k = estimator.n_samples_, estimator.n_components_
+    agreeing = n * (1.0 - estimator.breakdown)
+    if isinstance(estimator.loss, str) and estimator.loss == "bisquare" and agreeing < 2 * (k + 1):
+        warnings.warn(
+            f"{n} rows are few for n_components={k} and breakdown={estimator.breakdown}: the "
+            f"{agreeing:.0f} rows that must agree can hardly do otherwise. Lower n_components or "
+            "breakdown.",
+            BreakdownWarning,
+            stacklevel=3,
+        )
+
+
+def contradiction(
+    sample: Float64Array,
+    weights: Float64Array | None,
+    found: Subspace,
+    rng: np.random.RandomState,
+    *,
+    moves: bool,
+) -> Contradiction | None:
+    """What a high-breakdown fit to a few rows of the sample says against the subspace found.
+
+    It speaks against it where both hold: a share of the rows lies far beyond the cut-off of the
+    high-breakdown subspace while the one found passes near them, and the M-scale of the residual
+    norms is much larger about the one found. Neither happens to clean rows, even where axes of
+    equal variance leave the subspace undetermined.
+    """
+    k, m = found.n_components, sample.shape[1]
+    enough = _MIN_ROWS_PER_AXIS * (k + 1)
+    if k == 0 or k >= m or len(sample) < enough:
+        return None
+    S, omega = starts.subsample(sample, weights, max(_ROWS, enough), rng)
+    if len(np.unique(S, axis=0)) < enough:
+        return None  # rows that repeat one another agree with anything
+    count = int(np.clip(_COST / (4.0 * len(S) * m * k * _STEPS), 4, _STARTS))
+    judge = BisquareWeigher(0.5, omega)
+    named = named_starts(S, omega, k, found.center)
+    candidates = named.join(
+        random_subsets(S, omega, named[0], [k + moves] * count, rng, moves=moves)
+    )
+    refined = refine(S, omega, candidates, judge, _STEPS, moves=moves)
+    values = BisquareWeigher(0.5, omega).values(refined.squared_residuals(S))
+    best = refined.pick(np.argsort(values, kind="stable")[:3])
+    best = refine(S, omega, best, BisquareWeigher(0.5, omega), _FINAL_STEPS, moves=moves)
+    values = BisquareWeigher(0.5, omega).values(best.squared_residuals(S))
+    robust = best[int(np.argmin(values))]
+    return _compare(S, omega, found, robust)
+
+
+def _compare(
+    S: Float64Array, omega: Float64Array | None, found: Subspace, robust: Subspace
+) -> Contradiction | None:
+    far_from_robust = np.linalg.norm(robust.residuals(S), axis=1)
+    far_from_found = np.linalg.norm(found.residuals(S), axis=1)
+    cutoff = outliers.orthogonal_cutoff(far_from_robust, 0.9999, omega)
+    gross = far_from_robust > 2.0 * cutoff + 1e-5 * starts.typical_distance(S, robust.center)
+    drawn = gross & (far_from_found < 0.5 * far_from_robust)
+    mass = np.ones(len(S)) if omega is None else omega
+    share = float(mass[drawn].sum() / mass.sum())
+    rounding = 1e-5 * starts.typical_distance(S, robust.center, omega)
+    scales = rounding + BisquareWeigher(0.5, omega).values(
+        np.column_stack([far_from_found, far_from_robust]) ** 2
+    )
+    angle = float(np.degrees(found.angles(robust).max()))
+    # A few rows beyond the cut-off are chance; 2 % of them, and 1.5 times the scale, are not.
+    if share < max(0.02, 2.5 / len(S)) or scales[0] < 1.5 * scales[1] or angle < 5.0:
+        return None
+    return Contradiction(angle, share)

@@ -1,0 +1,81 @@
+"""How far rows lie from fitted axes: within their subspace, and away from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from trueaxis._subspace import Subspace
+from trueaxis._sweep import row_terms
+from trueaxis._threads import Workers
+from trueaxis._typing import Array, Float64Array
+from trueaxis.estimators import _inputs
+from trueaxis.outliers import score_distances
+from trueaxis.sources import DenseSource
+
+
+def squares_and_scores(
+    X: Array, estimator: Any, n_jobs: int | None, names: Any = None
+) -> tuple[Float64Array, Float64Array]:
+    """‖r_i‖² and z_i of checked rows about an estimator's axes, block by block."""
+    point = Subspace(
+        estimator.components_.T.astype(np.float64), np.asarray(estimator.mean_, dtype=np.float64)
+    )
+    with Workers.start(n_jobs) as workers:
+        source = DenseSource(X, workers=workers)
+        _inputs.check_finite(source, names)
+        terms = source.collect(row_terms(point, source.dtype)).astype(np.float64, copy=False)
+    return terms[:, 0], terms[:, 1:]
+
+
+class OutlierDistances:
+    """Distances of rows from ``components_``, ``mean_`` and the variances along the axes."""
+
+    components_: Array
+    mean_: Array
+    explained_variance_: Array
+    n_jobs: int | None
+
+    def _squares_and_scores(self, X: Any) -> tuple[Float64Array, Float64Array]:
+        check_is_fitted(self)
+        X = _inputs.check_rows(self, X, reset=False)
+        return squares_and_scores(X, self, self.n_jobs, getattr(self, "feature_names_in_", None))
+
+    def score_distance(self, X: Any) -> Float64Array:
+        r"""Distance of rows from the center within the subspace, in standard deviations.
+
+        :math:`\sqrt{\sum_j z_{ij}^2/\lambda_j}`, λ being ``explained_variance_``. Regular rows
+        stay below `trueaxis.outliers.score_cutoff`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        _, Z = self._squares_and_scores(X)
+        variances = self.explained_variance_.astype(np.float64)
+        return score_distances(Z, np.zeros(Z.shape[1]), np.diag(variances))
+
+    def orthogonal_distance(self, X: Any) -> Float64Array:
+        r"""Distance of rows from the subspace, :math:`\|(I - WW^T)(x_i - c)\|`.
+
+        Regular rows stay below `trueaxis.outliers.orthogonal_cutoff` of the training rows'
+        distances.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        squares, _ = self._squares_and_scores(X)
+        return np.sqrt(squares)

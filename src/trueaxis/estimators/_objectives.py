@@ -1,0 +1,156 @@
+"""What a solver evaluates: a loss over a source, with whatever of the loss depends on the point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+
+from trueaxis._moments import Moments
+from trueaxis._subspace import Subspace
+from trueaxis._sweep import Sweep, row_terms
+from trueaxis._typing import Float64Array
+from trueaxis.losses import L1, L2p, Loss, ScaleMinimizer
+from trueaxis.sources import DenseSource
+
+# The largest weight that smoothing leaves a row, beside a typical one: beyond it the scatter
+# matrix is dominated by the rounding of the few rows that the subspace passes through.
+_LARGEST_WEIGHT = 1e7
+# Where more rows than an axis each could explain are nearer than this share of the median residual,
+# they lie in the subspace exactly, and shall outweigh all others.
+_EXACT = 1e-3
+_LARGEST_WEIGHT_EXACT = 1e11
+
+
+class Objective(Protocol):
+    """(point, probe) → moments, with the loss that belongs to the point."""
+
+    def __call__(self, point: Subspace, probe: Float64Array | None) -> Moments:
+        """One evaluation."""
+        ...
+
+    def loss_at(self, point: Subspace) -> Loss:
+        """The loss that the evaluation at this point uses."""
+        ...
+
+    def exact(self, t: Float64Array) -> float | None:
+        """The objective without smoothing, from the t_i of all rows; None where t cannot tell."""
+        ...
+
+
+@dataclass
+class FixedObjective:
+    """One loss, the same at every point; `bare` is it without smoothing."""
+
+    source: DenseSource
+    loss: Loss
+    bare: Loss
+    omega: Float64Array | None
+
+    def __call__(self, point: Subspace, probe: Float64Array | None) -> Moments:
+        return self.source.reduce(Sweep.at(point, probe, self.loss_at(point), self.source.dtype))
+
+    def loss_at(self, point: Subspace) -> Loss:
+        """The loss."""
+        return self.loss
+
+    def exact(self, t: Float64Array) -> float | None:
+        """Σ ω_i ρ(t_i) of the bare loss."""
+        if self.bare.entrywise:
+            return None
+        value, _ = self.bare.value_and_weight(t)
+        return float(value.sum() if self.omega is None else self.omega @ value)
+
+
+@dataclass
+class AnnealedObjective(FixedObjective):
+    """The ℓ2,p loss with an ε that shrinks as the fit settles, so that J_ε falls all the way.
+
+    ε starts at a share of the median residual norm, and shrinks with every point down to the one
+    at which the largest weight is 1e7 times a typical row's, or 1e11 where more rows than the axes
+    could explain lie in the subspace exactly.
+    """
+
+    loss: L2p
+    distinct: Float64Array
+    scale: float
+    _point: Subspace | None = field(default=None, repr=False)
+    _epsilon: float = field(default=np.inf, repr=False)
+
+    def loss_at(self, point: Subspace) -> Loss:
+        """The loss with the ε of this point."""
+        if point is not self._point:
+            self._point, self._epsilon = point, self._next(point)
+        return self.loss.smoothed(self._epsilon)
+
+    def _next(self, point: Subspace) -> float:
+        if self.loss.p >= 2.0:
+            return 0.0
+        r = np.sort(np.linalg.norm(point.residuals(self.distinct), axis=1))
+        more = 2 * (point.n_components + 1)
+        median, low = float(r[len(r) // 2]), float(r[min(more, len(r) - 1)])
+        largest = _LARGEST_WEIGHT_EXACT if low < _EXACT * median else _LARGEST_WEIGHT
+        # Few rows may have half of them in the subspace, as any k + 1 rows can be.
+        floor = max(smoothing_share(self.loss, largest) * max(median, low), 1e-15 * self.scale)
+        share, shrink = (1.0, 0.5) if self.loss.p < 1.0 else (0.1, 0.1)
+        return max(floor, min(self._epsilon * shrink, share * median))
+
+
+@dataclass
+class ScaledObjective:
+    """A bounded loss whose scale is that of the residuals at the point: a pass more each."""
+
+    source: DenseSource
+    loss: ScaleMinimizer
+    omega: Float64Array | None
+    floor: float
+    _point: Subspace | None = field(default=None, repr=False)
+    _scaled: Loss | None = field(default=None, repr=False)
+    _value: float = field(default=np.inf, repr=False)
+
+    def __call__(self, point: Subspace, probe: Float64Array | None) -> Moments:
+        sweep = Sweep.at(point, probe, self.loss_at(point), self.source.dtype)
+        return replace(self.source.reduce(sweep), objective=self._value)
+
+    def loss_at(self, point: Subspace) -> Loss:
+        """The loss at the scale of the residuals that the point leaves."""
+        if self._scaled is None or point is not self._point:
+            t = self.source.collect(row_terms(point, self.source.dtype))[:, 0]
+            scale = max(self.loss.scale_of(t, self.omega), self.floor)
+            self._point, self._scaled = point, self.loss.scaled(scale)
+            self._value = self.loss.objective(t, self.omega)
+        return self._scaled
+
+    def exact(self, t: Float64Array) -> float | None:
+        """What the loss minimizes."""
+        return self.loss.objective(t, self.omega)
+
+
+def smoothing_share(loss: Loss, largest: float = _LARGEST_WEIGHT) -> float:
+    """ε as a share of a typical residual: where the weight is `largest` times a typical row's."""
+    power = loss.p if isinstance(loss, L2p) else 1.0
+    return float(largest ** (-1.0 / (2.0 - min(power, 1.0)))) if power < 2.0 else 0.0
+
+
+def make_objective(
+    source: DenseSource,
+    loss: Loss,
+    omega: Float64Array | None,
+    smoothing: float | None,
+    distinct: Float64Array,
+    scale: float,
+) -> Objective:
+    """The objective for a loss; `smoothing` is None for the one chosen by the fit itself.
+
+    `distinct` are rows of a sample of which none repeats another, and `scale` their size.
+    """
+    if isinstance(loss, ScaleMinimizer):
+        return ScaledObjective(source, loss, omega, floor=1e-12 * scale)
+    if isinstance(loss, L2p) and loss.p < 2.0 and smoothing is None:
+        return AnnealedObjective(source, loss, loss, omega, distinct, scale)
+    smoothed = loss
+    if isinstance(loss, L2p | L1):
+        share = smoothing_share(loss) if smoothing is None else smoothing
+        smoothed = loss.smoothed(share * scale)
+    return FixedObjective(source, smoothed, loss, omega)

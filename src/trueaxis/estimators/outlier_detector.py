@@ -1,0 +1,300 @@
+"""PCAOutlierDetector: rows that robust principal axes do not explain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from trueaxis import starts
+from trueaxis._subspace import Subspace
+from trueaxis._threads import Workers, single_threaded_blas
+from trueaxis._typing import Array, Float64Array
+from trueaxis._univariate import nearest
+from trueaxis.estimators import _inputs
+from trueaxis.estimators._distances import squares_and_scores
+from trueaxis.estimators._transform import unchanged_on_error
+from trueaxis.estimators.robust_pca import RobustPCA
+from trueaxis.outliers import (
+    ROUNDING,
+    kinds,
+    orthogonal_cutoff,
+    robust_scatter,
+    score_cutoff,
+    score_distances,
+)
+from trueaxis.sources import DenseSource
+
+_SCREE = 100  # axes whose variances are taken for the whole
+
+
+class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+    r"""Outliers by their distances from robust principal axes.
+
+    A row has a score distance, within the subspace of the axes and in standard deviations there,
+    and an orthogonal distance, from the subspace. It is an outlier where either exceeds its
+    cut-off: :math:`\sqrt{\chi^2_k}` and the Wilson-Hilferty quantile of ROBPCA (Hubert,
+    Rousseeuw and Vanden Branden 2005). Axes, location and scatter of the scores, and cut-offs are
+    all estimated robustly, from a majority of regular rows, and fixed by `fit`: new rows never
+    change what is said of old ones.
+
+    Columns count in their own units. Where these differ, scale the columns first, by a robust
+    measure such as :class:`sklearn.preprocessing.RobustScaler`.
+
+    Parameters
+    ----------
+    n_components : int, float or "scree", default="scree"
+        Number of axes; "scree" takes the first that hold 80 % of a robust variance, each at least
+        a thousandth of the first's, at most 10, half the rank and a tenth of the rows. A float is
+        a share of variance, as in `RobustPCA`.
+    loss, p, solver, center : default="bisquare", 1.0, "auto", "optimal"
+        How the axes are fitted: parameters of `RobustPCA`.
+    quantile : float in (0, 1), default=0.975
+        Share of regular Gaussian rows that is within both cut-offs: each is the distance's
+        quantile of order √quantile.
+    contamination : float in (0, 0.5] or None, default=None
+        Where given, both cut-offs are scaled by one factor so that this share of the training
+        rows is beyond.
+    random_state : int, RandomState instance or None, default=None
+        As in `RobustPCA`; None is a seed of its own: the same data give the same answer.
+    n_jobs : int or None, default=None
+        Threads; None is every core allowed to the process. Results do not depend on it.
+
+    Attributes
+    ----------
+    pca_ : RobustPCA
+        The fitted axes.
+    score_location_ : ndarray of shape (k,)
+    score_scatter_ : ndarray of shape (k, k)
+        Location and covariance of the scores, from the rows within the orthogonal cut-off.
+    score_cutoff_, orthogonal_cutoff_ : float
+        Distances beyond which a row is an outlier.
+    offset_ : float
+        ``decision_function(X) = score_samples(X) - offset_``; -1 always.
+    n_features_in_ : int
+        Number of columns.
+
+    Examples
+    --------
+    >>> from trueaxis import PCAOutlierDetector
+    >>> from trueaxis.datasets import make_contaminated
+    >>> data = make_contaminated("scattered", random_state=0)
+    >>> detector = PCAOutlierDetector(n_components=3).fit(data.X)
+    >>> bool((detector.predict(data.X[data.is_outlier]) == -1).all())
+    True
+    >>> detector.classify(data.X[[0, -1]]).tolist()
+    ['bad leverage', 'regular']
+    """
+
+    def __init__(
+        self,
+        n_components: int | float | str = "scree",
+        *,
+        loss: Any = "bisquare",
+        p: float = 1.0,
+        solver: str = "auto",
+        center: Any = "optimal",
+        quantile: float = 0.975,
+        contamination: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.loss = loss
+        self.p = p
+        self.solver = solver
+        self.center = center
+        self.quantile = quantile
+        self.contamination = contamination
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PCAOutlierDetector:
+        """Find the axes and the cut-offs.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows, outliers among them.
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            A weight of 2 counts as the row twice, of 0 as the row left out.
+
+        Returns
+        -------
+        PCAOutlierDetector
+            The fitted estimator.
+        """
+        with unchanged_on_error(self), single_threaded_blas():
+            self._fit(_inputs.check_rows(self, X, reset=True), sample_weight)
+        return self
+
+    def _fit(self, X: Array, sample_weight: Any) -> None:
+        # Score and residual of a Gaussian row are independent.
+        each = np.sqrt(_inputs.real_in("quantile", self.quantile, 0.0, 1.0, "(0, 1)"))
+        share = self.contamination
+        if share is not None:
+            share = _inputs.real_in("contamination", share, 0.0, 0.5, "(0, 0.5]")
+        weights = _inputs.check_sample_weight(sample_weight, len(X))
+        rng = check_random_state(0 if self.random_state is None else self.random_state)
+        self.pca_ = RobustPCA(
+            self._number(X, weights, rng),
+            loss=self.loss,
+            p=self.p,
+            solver=self.solver,
+            center=self.center,
+            random_state=rng,
+            n_jobs=self.n_jobs,
+        ).fit(X, sample_weight=weights)
+        od, Z = self._terms(X)
+        counts = np.ones(len(X)) if weights is None else weights
+        size = starts.typical_distance(np.column_stack([od, Z]), np.zeros(1 + Z.shape[1]), weights)
+        self.orthogonal_cutoff_ = orthogonal_cutoff(od, each, weights, floor=ROUNDING * size)
+        within = counts * (od <= self.orthogonal_cutoff_)
+        self.score_location_, self.score_scatter_ = robust_scatter(Z, within)
+        self.score_cutoff_ = score_cutoff(Z.shape[1], each)
+        self.offset_ = -1.0
+        if share is not None:
+            score = score_distances(Z, self.score_location_, self.score_scatter_)
+            shares = -self._normality(score, od)
+            _, factor = nearest(shares, counts, (1.0 - share) * float(counts.sum()))
+            factor = max(factor, ROUNDING)
+            self.score_cutoff_ *= factor
+            self.orthogonal_cutoff_ *= factor
+
+    def _number(self, X: Array, weights: Float64Array | None, rng: Any) -> Any:
+        """What to ask `RobustPCA` for; the number of axes in the robust scree where that is."""
+        if not isinstance(self.n_components, str):
+            return self.n_components
+        _inputs.choice("n_components", self.n_components, ("scree",), ", a number, or a share")
+        with Workers.start(self.n_jobs) as workers:
+            source = DenseSource(X, weights=weights, workers=workers)
+            _inputs.check_finite(source, getattr(self, "feature_names_in_", None))
+        drawn = starts.sample_rows(len(X), weights, starts.sample_size(10), rng)
+        if drawn is None:
+            drawn = np.arange(len(X)) if weights is None else np.flatnonzero(weights)
+            sample, counts = source.take(drawn)
+        else:
+            sample, counts = source.take(drawn)[0], None  # drawn by weight
+        center = _inputs.check_center(self.center, X.shape[1])
+        if center is None:
+            center = np.zeros(X.shape[1])
+        elif isinstance(center, str):
+            center = starts.spatial_median(sample, counts)
+        rank = max(1, starts.sample_rank(sample, center))
+        axes = starts.spherical(sample, min(rank, _SCREE), center, counts)
+        variances = starts.robust_scree(sample, Subspace(axes, center), counts)
+        # Half of the rows must agree, and five an axis tell agreement from chance.
+        rows = len(sample) if counts is None or np.any(counts % 1.0) else counts.sum()
+        most = max(1, min(rank // 2, int(rows) // 10, 10))
+        return starts.components_in_scree(variances, most=most)
+
+    def _terms(self, X: Array) -> tuple[Float64Array, Float64Array]:
+        """Orthogonal distances, 0 where they are rounding, and scores."""
+        names = getattr(self, "feature_names_in_", None)
+        squares, Z = squares_and_scores(X, self.pca_, self.n_jobs, names)
+        od = np.sqrt(squares)
+        rounding = max(ROUNDING, 8 * float(np.finfo(X.dtype).eps))
+        od[od <= rounding * np.hypot(od, np.linalg.norm(Z, axis=1))] = 0.0
+        return od, Z
+
+    def _distances(self, X: Any) -> tuple[Float64Array, Float64Array]:
+        check_is_fitted(self)
+        od, Z = self._terms(_inputs.check_rows(self, X, reset=False))
+        return score_distances(Z, self.score_location_, self.score_scatter_), od
+
+    def score_distance(self, X: Any) -> Float64Array:
+        """Distance of rows from the robust location of the scores, in standard deviations.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._distances(X)[0]
+
+    def orthogonal_distance(self, X: Any) -> Float64Array:
+        """Distance of rows from the subspace; exactly 0 where it is no more than rounding.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._distances(X)[1]
+
+    def score_samples(self, X: Any) -> Float64Array:
+        """Minus the larger of the two distances, each as a share of its cut-off.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The lower, the more abnormal; below -1 for an outlier.
+        """
+        score, orthogonal = self._distances(X)
+        return self._normality(score, orthogonal)
+
+    def decision_function(self, X: Any) -> Float64Array:
+        """How far rows are from being outliers: ``score_samples(X) - offset_``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Negative for an outlier.
+        """
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Any) -> Array:
+        """-1 for an outlier, +1 for any other row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of int, shape (n_samples,)
+        """
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+    def classify(self, X: Any) -> Array:
+        """The place of rows in the outlier map.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of str, shape (n_samples,)
+            "regular"; "good leverage", far out but in the subspace; "orthogonal outlier", away
+            from the subspace; "bad leverage", both.
+        """
+        return kinds(*self._distances(X), self.score_cutoff_, self.orthogonal_cutoff_)
+
+    def _normality(self, score: Float64Array, orthogonal: Float64Array) -> Float64Array:
+        shares = score / self.score_cutoff_, orthogonal / self.orthogonal_cutoff_
+        return -np.maximum(*shares)
