@@ -91,3 +91,23 @@ def test_no_matrix_of_the_columns_by_the_columns_where_rows_are_few(loss, solver
     tracemalloc.stop()
     assert (m, m) not in shapes
     assert peak < 8 * m * m / 2
+
+
+def test_a_center_of_the_users_own_leaves_all_axes_but_one():
+    rng = np.random.default_rng(0)
+    X, c, W0 = heavy_tailed(6, 12, seed=3), rng.standard_normal(12), random_basis(12, 5)
+    pca, _ = fit_iterates(X, W0, p=1.5, solver="reweighted", center=c, max_iter=8)
+    expected = list(paper_literal.iterates((X - c).T, W0, "l2p", "reweighted", 1.5, 8))
+    np.testing.assert_allclose(pca.history_.objective, [J for _, J in expected], rtol=1e-8)
+
+
+@pytest.mark.parametrize("n_components", [0.9, 19])
+def test_l1_of_few_rows_forms_no_matrix_of_the_columns(n_components):
+    import tracemalloc
+
+    X = np.random.default_rng(0).standard_normal((20, 3000))
+    tracemalloc.start()
+    RobustPCA(n_components, loss="l1", solver="reweighted", max_iter=3, tol=0).fit(X)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 8 * 3000 * 3000 / 2

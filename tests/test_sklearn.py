@@ -132,3 +132,15 @@ def test_float32_is_answered_in_float32_and_agrees():
         assert getattr(two, name).dtype == np.float32
         np.testing.assert_allclose(getattr(two, name), getattr(one, name), rtol=1e-3, atol=1e-3)
     assert two.transform(X.astype(np.float32)).dtype == np.float32
+
+
+@pytest.mark.parametrize("shape", [(600, 401), (450, 700), (1500, 450)])
+@pytest.mark.parametrize("n_components", [3, 0.5])
+def test_p_2_is_pca_in_many_columns(shape, n_components):
+    X = np.random.default_rng(5).standard_normal(shape) * np.linspace(3, 1, shape[1])
+    ours = RobustPCA(n_components, p=2).fit(X)
+    theirs = PCA(n_components, svd_solver="full").fit(X)
+    for name in ATTRIBUTES:
+        np.testing.assert_allclose(
+            getattr(ours, name), getattr(theirs, name), rtol=1e-8, atol=1e-8, err_msg=name
+        )

@@ -43,12 +43,15 @@ class Moments:
 
     def __add__(self, other: Moments) -> Moments:
         """The moments of two sets of rows taken together."""
+        product = self.product + other.product
+        # For V = I the two are one matrix.
+        gram = product if self.gram is self.product else self.gram + other.gram
         return Moments(
             self.objective + other.objective,
             self.mass + other.mass,
             self.first + other.first,
-            self.product + other.product,
-            self.gram + other.gram,
+            product,
+            gram,
             self.leftover + other.leftover,
         )
 

@@ -75,8 +75,10 @@ class Projection:
 
 def project(block: Array, center: Center, P: Array, inner: int) -> Projection:
     """Scores and norms of a block of rows; `P` comes from `padded_columns`."""
-    if block.strides[1] != block.itemsize:
-        block = np.ascontiguousarray(block)
+    if block.strides[1] != block.itemsize or block.strides[0] % block.itemsize:
+        block = np.array(block, order="C")
+    elif not block.flags.aligned:
+        block = np.require(block, requirements=["C", "A"])
     if kernels is None or P.shape[1] > _MOST_COLUMNS or block.dtype != P.dtype:
         return project_reference(block, center, P, inner)
     n = len(block)

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 import joblib
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
 T = TypeVar("T")
@@ -29,7 +30,7 @@ def single_threaded_blas() -> AbstractContextManager[Any]:
     return _controller().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
 
 
-def resolve_n_jobs(n_jobs: int | None) -> int:
+def resolve_n_jobs(n_jobs: Any) -> int:
     """The number of threads that `n_jobs` stands for; None is every core allowed to the process.
 
     CPU affinity and cgroup limits are respected. Negative values count down from all cores, as in
@@ -38,9 +39,11 @@ def resolve_n_jobs(n_jobs: int | None) -> int:
     cores = int(joblib.cpu_count())
     if n_jobs is None:
         return cores
-    if n_jobs == 0:
-        raise ValueError("n_jobs=0 has no meaning; use None for all cores, or a number >= 1.")
-    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
+        raise ValueError(
+            f"n_jobs={n_jobs!r} has no meaning; use None for all cores, or a whole number >= 1."
+        )
+    return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
 
 
 class Workers:

@@ -40,7 +40,7 @@ def row_space(
     [X − origin; further]ᵀ = QR, so that row i is QR[:, i]. A rotation-invariant loss has its
     minimizers in the span of the rows, and every iterate stays in it and the span of its start:
     for n < m the fit is exact with n columns instead of m. Householder QR, which does not square
-    the condition number.
+    the condition number. X is overwritten.
 
     Returns
     -------
@@ -50,7 +50,8 @@ def row_space(
     coordinates : Coordinates
     """
     n = X.shape[0]
-    stacked = np.vstack([X - origin, further])
+    X -= origin
+    stacked = np.vstack([X, further]) if len(further) else X
     Q, R = scipy.linalg.qr(stacked.T, mode="economic", overwrite_a=True, check_finite=False)
     columns = np.ascontiguousarray(R.T, dtype=np.float64)
     return columns[:n], columns[n:], Coordinates(origin, np.asarray(Q, dtype=np.float64))

@@ -17,7 +17,7 @@ from trueaxis.estimators._breakdown import Contradiction, contradiction
 from trueaxis.estimators._description import Regular
 from trueaxis.estimators._problem import Descent, Problem, Settings
 from trueaxis.estimators._spectrum import Spectrum, full_spectrum, is_graded, spectrum_within
-from trueaxis.losses import L2p, ScaleMinimizer
+from trueaxis.losses import ScaleMinimizer
 from trueaxis.solvers import Evaluate, Result, Reweighted, run
 
 _VANISHED = 1e-7  # residuals below this share of the typical distance are rounding
@@ -52,7 +52,7 @@ def fit(
     n, m = X.shape
     problem = Problem.pose(X, weights, unit, most, n_components, settings, workers, rng)
     # As many axes as centered rows can have leave no residual to weigh the rows by.
-    exhausted = min(n - (settings.center is not None), m)
+    exhausted = min(n - isinstance(settings.center, str), m)
     if isinstance(n_components, int) and n_components < exhausted:
         found = _fit_dimension(problem, n_components)
         if found is not None:
@@ -74,7 +74,7 @@ def _fit_dimension(problem: Problem, k: int) -> Fit | None:
         point = about_mean.within(point)
         descent = replace(descent, result=replace(descent.result, point=point))
     moments = about_mean(point, point.basis)
-    if _quadratic(problem) and is_graded(np.asarray(np.linalg.eigvalsh(moments.gram))[::-1]):
+    if problem.settings.is_plain and is_graded(np.asarray(np.linalg.eigvalsh(moments.gram))[::-1]):
         # Eigenvectors of A itself lose the digits of its small eigenvalues.
         spectrum = full_spectrum(about_mean, point)
         left = float(spectrum.values[k:].sum())
@@ -105,7 +105,7 @@ def _fit_by_scree(problem: Problem, wanted: int | float | None, exhausted: int, 
     if problem.settings.moves_center:
         point = about_mean.within(descent.point)
         descent = replace(descent, result=replace(descent.result, point=point))
-    spectrum = full_spectrum(about_mean, descent.point)
+    spectrum = full_spectrum(about_mean, descent.point, problem.span())
     within = np.sum((descent.point.basis.T @ spectrum.axes) ** 2, axis=0)
     spectrum = Spectrum(spectrum.axes, spectrum.values * (1 + (regular.inflation - 1) * within))
     if wanted is None:
@@ -148,7 +148,7 @@ def _efficient(problem: Problem, descent: Descent) -> Descent:
 
 
 def _regular(problem: Problem, point: Subspace) -> Regular:
-    if _quadratic(problem):
+    if problem.settings.is_plain:
         return _description.everything(problem.source.shape[0])
     return _description.regular_rows(
         problem.source, problem.weights, point, problem.sample, problem.sample_weights
@@ -214,14 +214,9 @@ def _report(
     )
 
 
-def _quadratic(problem: Problem) -> bool:
-    loss = problem.settings.loss
-    return isinstance(loss, L2p) and loss.p == 2.0
-
-
 def _withstands(problem: Problem) -> bool:
     """Plain PCA was asked for as it is, and a bounded loss has the high breakdown point itself."""
-    return _quadratic(problem) or isinstance(problem.settings.loss, ScaleMinimizer)
+    return problem.settings.is_plain or isinstance(problem.settings.loss, ScaleMinimizer)
 
 
 def _with_named_axes(found: Fit, problem: Problem, within: Array | None = None) -> Fit:

@@ -31,6 +31,9 @@ def log_likelihood(
     """log N(x; c, C) of each row: −½(m log 2π + log|C| + Σ z_j²/λ_j + t/σ²)."""
     k = len(variances)
     λ = np.maximum(variances, noise)
+    if k < m and noise == 0.0:
+        # No density off a proper subspace, and no finite one on it.
+        return np.full(len(scores), -np.inf)
     with np.errstate(divide="ignore", invalid="ignore"):
         log_det = float(np.sum(np.log(λ)))
         mahalanobis = np.sum(scores**2 / λ, axis=1)

@@ -24,6 +24,12 @@ START_NAMES = ("auto", *STARTS, "random")
 _SAFE_RANGE = {np.dtype(np.float64): (1e-100, 1e100), np.dtype(np.float32): (1e-12, 1e12)}
 
 
+_VARIANCE_RANGE = {
+    np.dtype(np.float64): (1e-153, 1e153),
+    np.dtype(np.float32): (1e-18, 1e18),
+}
+
+
 def choice(name: str, value: Any, choices: tuple[str, ...], otherwise: str = "") -> None:
     """Refuse a name that is not among the choices."""
     if not isinstance(value, str) or value not in choices:
@@ -130,6 +136,8 @@ def check_sample_weight(sample_weight: Any, n: int) -> Float64Array | None:
             f"sample_weight[{bad[0]}] is {weights[bad[0]]}; weights must be finite and >= 0. "
             "Negative weights have no meaning here."
         )
+    if not np.isfinite(weights.sum()):
+        raise ValueError("The sum of sample_weight overflows; divide the weights by a constant.")
     if not weights.any():
         raise ValueError("sample_weight is zero for every row: there is nothing left to fit.")
     return None if (weights == 1.0).all() else weights
@@ -140,6 +148,13 @@ def check_finite(source: DenseSource, columns: Any = None) -> float:
     peaks = source.collect(_peak)
     peak = float(np.max(peaks)) if np.isfinite(peaks).all() else np.nan
     if np.isfinite(peak):
+        # Variances of larger entries overflow, and of smaller ones vanish.
+        low, high = _VARIANCE_RANGE[source.dtype]
+        if peak > high or 0 < peak < low:
+            raise ValueError(
+                f"The largest entry of X is {peak:.3g} in size, whose square {source.dtype} cannot "
+                f"hold; multiply X by a constant that brings it between {low:.0e} and {high:.0e}."
+            )
         return peak
     row, column, value = first_non_finite(source)
     name = f" ({columns[column]!r})" if columns is not None else ""
@@ -176,6 +191,8 @@ def check_start(start: Any, k: int, m: int) -> str | Float64Array:
     if isinstance(start, str):
         choice("start", start, START_NAMES, otherwise=", or pass an array of shape (k, m)")
         return start
+    if start is None:
+        choice("start", start, START_NAMES, otherwise=", or pass an array of shape (k, m)")
     rows = _real_array("start", start)
     if rows.shape != (k, m):
         raise ValueError(
@@ -194,12 +211,12 @@ def check_start(start: Any, k: int, m: int) -> str | Float64Array:
 
 def check_center(center: Any, m: int) -> str | Float64Array | None:
     """One of the names, None for no centering, or a point."""
-    if center is False:
+    if isinstance(center, bool | np.bool_) and not center:
         return None
     if isinstance(center, str):
         choice("center", center, CENTERS, otherwise=", an array of shape (n_features,), or False")
         return center
-    if center is True or center is None:
+    if isinstance(center, bool | np.bool_) or center is None:
         raise ValueError(
             f"center={center!r} is unknown; choose one of 'optimal', 'mean', 'median', an array "
             "of shape (n_features,), or False."

@@ -147,10 +147,11 @@ def make_objective(
     """
     if isinstance(loss, ScaleMinimizer):
         return ScaledObjective(source, loss, omega, floor=1e-12 * scale)
-    if isinstance(loss, L2p) and loss.p < 2.0 and smoothing is None:
+    own = isinstance(loss, L2p | L1) and loss.epsilon > 0.0
+    if isinstance(loss, L2p) and loss.p < 2.0 and smoothing is None and not own:
         return AnnealedObjective(source, loss, loss, omega, distinct, scale)
     smoothed = loss
-    if isinstance(loss, L2p | L1):
+    if isinstance(loss, L2p | L1) and not own:
         share = smoothing_share(loss) if smoothing is None else smoothing
         smoothed = loss.smoothed(share * scale)
     return FixedObjective(source, smoothed, loss, omega)

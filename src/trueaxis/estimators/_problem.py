@@ -64,6 +64,17 @@ class Settings:
             )
 
     @property
+    def is_plain(self) -> bool:
+        """Whether the loss is the square of the residual, and the fit plain PCA."""
+        return isinstance(self.loss, L2p) and self.loss.p == 2.0
+
+    @property
+    def degree(self) -> float | None:
+        """The power of the unit in the objective; None where a threshold is in units of its own."""
+        degree = self.loss.degree
+        return 2.0 if degree is None and self.scaled_by_fit else degree
+
+    @property
     def moves_center(self) -> bool:
         """Whether the center is optimized along with the axes."""
         return isinstance(self.center, str) and self.center == "optimal"
@@ -225,21 +236,28 @@ class Problem:
 
     def _solver(self, name: str) -> Solver[Any, Any]:
         """The solver asked for; "auto" chooses by the shape of the data."""
-        n, m = self.source.shape
+        m = self.source.shape[1]
         if name == "proximal":
             return Proximal()
         if name == "accelerated":
             return Accelerated()
-        if name == "orthogonal" or (name == "auto" and m > _AUTO_COLUMNS):
+        if name == "orthogonal":
+            return Orthogonal()
+        # One eigenproblem is all of plain PCA; other losses have as many as they have steps.
+        if name == "auto" and m > _AUTO_COLUMNS and not self.settings.is_plain:
             return Orthogonal()
         if m > _SCATTER_COLUMNS:
             return Reweighted(form_scatter=False)
-        if n < m and self.coordinates.Q is None:
-            # ℓ1 rows cannot be rotated into their own span, but the eigenvectors of A lie in it.
-            everything, _ = self.source.take(np.arange(n))
-            rows = everything - self.center if self.settings.center is not None else everything
-            return Reweighted(span=orthonormalize(rows.T))
-        return Reweighted()
+        return Reweighted(span=self.span())
+
+    def span(self) -> Float64Array | None:
+        """A basis of a space that holds the rows, where they are few and in their own columns."""
+        n, m = self.source.shape
+        if n >= m or self.coordinates.Q is not None:
+            return None
+        # ℓ1 rows cannot be rotated into their own span, but the eigenvectors of A lie in it.
+        everything, _ = self.source.take(np.arange(n))
+        return orthonormalize((everything - self.center).T)
 
     def close(self, objective: Objective, point: Subspace) -> Closing:
         """One last sweep at the point: t_i and d_i of every row."""
@@ -254,7 +272,14 @@ class Problem:
     def _in_data_coordinates(self, callback: Callback | None) -> Callback | None:
         if callback is None:
             return None
-        return lambda subspace, record: callback(self.in_data(subspace), record)
+        factor = self.unit ** (self.settings.degree or 0.0)
+
+        def told(subspace: Subspace, record: np.record) -> None:
+            record = record.copy()
+            record["objective"] *= factor
+            callback(self.in_data(subspace), record)
+
+        return told
 
 
 def _any_directions(k: int, m: int) -> Float64Array:

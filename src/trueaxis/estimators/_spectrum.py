@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from trueaxis._linalg import axes_from_scaled_gram
+from trueaxis._linalg import axes_from_scaled_gram, complete
 from trueaxis._subspace import Subspace
 from trueaxis._typing import Float64Array
 from trueaxis.solvers import Evaluate
@@ -25,7 +25,11 @@ class Spectrum:
     values: Float64Array
 
     def first(self, k: int) -> Spectrum:
-        """The k leading axes."""
+        """The k leading axes; where there are fewer, with others that the rows do not know of."""
+        missing = k - len(self.values)
+        if missing > 0:
+            values = np.concatenate([self.values, np.zeros(missing)])
+            return Spectrum(complete(self.axes, k), values)
         return Spectrum(self.axes[:, :k], self.values[:k])
 
 
@@ -36,10 +40,18 @@ def spectrum_within(evaluate: Evaluate, point: Subspace, gram: Float64Array) -> 
     return _with_small_digits(evaluate, point, Spectrum(axes, np.maximum(values[::-1], 0.0)))
 
 
-def full_spectrum(evaluate: Evaluate, point: Subspace) -> Spectrum:
-    """All eigenvectors of A, the scatter with the weights that belong to `point`."""
-    A = evaluate(point, None).product
+def full_spectrum(
+    evaluate: Evaluate, point: Subspace, span: Float64Array | None = None
+) -> Spectrum:
+    """All eigenvectors of A, the scatter with the weights that belong to `point`.
+
+    Where the rows are few, `span` is an orthonormal basis Q of a space that holds them, and the
+    eigenvectors are Q times those of QᵀAQ.
+    """
+    moments = evaluate(point, span)
+    A = moments.product if span is None else moments.gram
     values, axes = scipy.linalg.eigh(A, driver="evd", check_finite=False)
+    axes = axes if span is None else span @ axes
     spectrum = Spectrum(axes[:, ::-1], np.maximum(values[::-1], 0.0))
     return _with_small_digits(evaluate, point, spectrum)
 

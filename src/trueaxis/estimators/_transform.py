@@ -176,4 +176,5 @@ class AxesTransformer(
     def _whitening(self) -> Array:
         """Standard deviations along the axes, kept off zero as in scikit-learn."""
         deviations = np.sqrt(self.explained_variance_)
-        return np.asarray(np.maximum(deviations, np.finfo(deviations.dtype).eps))
+        floor = np.finfo(deviations.dtype).eps * deviations.max(initial=0.0)
+        return np.maximum(deviations, floor if floor > 0 else 1.0)

@@ -218,9 +218,7 @@ class RobustPCA(AxesTransformer):
         most = min(int(total) if counts else len(rows), m)
         n_components = _inputs.check_n_components(self.n_components, most, n, m)
         settings = self._settings(n_components, m)
-        power = settings.loss.degree
-        if power is None and settings.scaled_by_fit:
-            power = 2.0
+        power = settings.degree
         rng = check_random_state(0 if self.random_state is None else self.random_state)
         with Workers.start(self.n_jobs) as workers:
             peak = _inputs.check_finite(
@@ -273,7 +271,9 @@ class RobustPCA(AxesTransformer):
             max_iter=_inputs.integer_at_least("max_iter", self.max_iter, 1),
             tol=_inputs.real_in("tol", self.tol, 0.0, np.inf, "[0, inf)"),
             callback=self.callback,
-            verbose=int(self.verbose),
+            verbose=_inputs.integer_at_least(
+                "verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, 0
+            ),
         )
 
     def _take(

@@ -58,11 +58,6 @@ class Result:
         """The number of updates made."""
         return int(self.history[-1]["iteration"])
 
-    @property
-    def gap(self) -> float:
-        """The last estimate of the relative gap (J − J*)/J*."""
-        return float(self.history[-1]["gap"])
-
 
 @dataclass
 class Journal:
@@ -171,6 +166,8 @@ def estimated_gap(objectives: list[float], rounding: float = 2e-15) -> float:
         return float("inf")
     rates = [b / a for a, b in itertools.pairwise(steps) if a > 0]
     rate = min(max(rates, default=_RATE_CAP), _RATE_CAP)
+    if any(after > before for before, after in itertools.pairwise(objectives)):
+        rate = _RATE_CAP  # a sequence that turns has no rate yet
     return 2.0 * steps[-1] * rate / (1 - rate) / J
 
 

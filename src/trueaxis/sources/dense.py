@@ -91,7 +91,13 @@ class DenseSource:
 
     def collect(self, kernel: Callable[[Array], Array]) -> Array:
         """``kernel(block)`` of all blocks, one under the other."""
-        return np.concatenate(list(self._map(lambda rows: kernel(self._block(rows)))))
+        parts = self._map(lambda rows: kernel(self._block(rows)))
+        found = next(parts)
+        out = np.empty((self._X.shape[0], *found.shape[1:]), found.dtype)
+        out[self._blocks[0]] = found
+        for rows, part in zip(self._blocks[1:], parts, strict=True):
+            out[rows] = part
+        return out
 
     def take(self, rows: Array) -> tuple[Array, Float64Array | None]:
         """A float64 copy of some rows, and their weights."""
