@@ -20,7 +20,7 @@ _STARTS = 40
 _STEPS = 8
 _FINAL_STEPS = 20
 _MIN_ROWS_PER_AXIS = 10  # with fewer rows the start follows the noise, and contradicts anything
-_COST = 4e9  # multiplications beyond which fewer starts are made
+_COST = 1e9  # multiplications beyond which fewer starts are made
 
 
 class BreakdownWarning(UserWarning):
