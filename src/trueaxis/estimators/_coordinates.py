@@ -8,28 +8,95 @@ import numpy as np
 import scipy.linalg
 
 from trueaxis._subspace import Subspace
+from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
+from trueaxis.estimators._row_basis import RowBasis, Rows
 
 
 @dataclass(frozen=True)
 class Coordinates:
     """y = Qᵀ(x − origin), with Q orthonormal; x = origin + Qy for every row of the data.
 
-    `Q` is None where the coordinates are the data's own.
+    `Q` is None where the coordinates are the data's own. A `RowBasis` is held to be orthonormal to
+    1e-8 only; what it lifts is orthonormal to rounding all the same.
     """
 
     origin: Float64Array
-    Q: Float64Array | None = None
+    Q: Float64Array | RowBasis | None = None
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the coordinates are the data's own."""
+        return self.Q is None
 
     def lift(self, subspace: Subspace) -> Subspace:
         """The subspace in the coordinates of the data."""
         if self.Q is None:
             return subspace
-        return Subspace(self.Q @ subspace.basis, self.origin + self.Q @ subspace.center)
+        # Center and axes in one pass over what may be the rows themselves.
+        lifted = self.Q @ np.column_stack([subspace.basis, subspace.center])
+        basis, center = lifted[:, :-1], self.origin + lifted[:, -1]
+        return Subspace(_orthonormal(basis) if isinstance(self.Q, RowBasis) else basis, center)
 
     def lower(self, point: Float64Array) -> Float64Array:
         """A point of the affine hull of the rows, in these coordinates."""
-        return point if self.Q is None else self.Q.T @ (point - self.origin)
+        if self.Q is None:
+            return point
+        if np.array_equal(point, self.origin):
+            return np.zeros(self.Q.shape[1])
+        deviation = point - self.origin
+        return self.Q.lower(deviation) if isinstance(self.Q, RowBasis) else self.Q.T @ deviation
+
+
+def reduce_rows(
+    X: Array,
+    origin: Float64Array,
+    further: Float64Array,
+    workers: Workers,
+    unit: float = 1.0,
+    least: int = 0,
+) -> tuple[Float64Array, Float64Array, Coordinates]:
+    """The rows X / unit − origin in an orthonormal basis of their span and of `further` rows.
+
+    A rotation-invariant loss has its minimizers in the span of the rows, and every iterate stays
+    in it and the span of its start: for n < m the fit is exact with r ≤ n columns instead of m.
+    With A the rows and D their lengths, a Cholesky factorization
+
+        D⁻¹AAᵀD⁻¹ = LLᵀ   gives   y_i = d_i L[i, :],   Q = AᵀD⁻¹L⁻ᵀ,
+
+    at the price of one product AAᵀ. Rows of unit length keep a far row from taking the digits of
+    all others. Squaring doubles the digits that a direction of little variance loses; where they
+    matter, or where r would be below `least`, the columns are those of `row_space`.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, m), float32 or float64
+        Neither written to nor copied as a whole, except for `row_space`. The coordinates refer
+        to it.
+    origin : ndarray of shape (m,)
+    further : ndarray of shape (k, m)
+        Rows that the span shall hold as well; they are not shifted or scaled.
+    workers : Workers
+        The result has the same bits whatever their number.
+    unit : float
+        A power of two.
+    least : int
+        The least number of columns.
+
+    Returns
+    -------
+    rows : ndarray of shape (n, r)
+    further : ndarray of shape (k, r)
+        The further rows in the new coordinates.
+    coordinates : Coordinates
+        They lift and lower as long as `workers` last.
+    """
+    n = X.shape[0]
+    basis = RowBasis.of(Rows(X, origin, further, workers, unit))
+    if basis is None or basis.shape[1] < least:
+        return row_space(X.astype(np.float64) * (1.0 / unit), origin, further)
+    columns = basis.coordinates()
+    return columns[:n], columns[n:], Coordinates(origin, basis)
 
 
 def row_space(
@@ -37,9 +104,7 @@ def row_space(
 ) -> tuple[Float64Array, Float64Array, Coordinates]:
     """The rows X − origin in an orthonormal basis of their span and of `further` rows.
 
-    [X − origin; further]ᵀ = QR, so that row i is QR[:, i]. A rotation-invariant loss has its
-    minimizers in the span of the rows, and every iterate stays in it and the span of its start:
-    for n < m the fit is exact with n columns instead of m. Householder QR, which does not square
+    [X − origin; further]ᵀ = QR, so that row i is QR[:, i]. Householder QR, which does not square
     the condition number. X is overwritten.
 
     Returns
@@ -55,3 +120,13 @@ def row_space(
     Q, R = scipy.linalg.qr(stacked.T, mode="economic", overwrite_a=True, check_finite=False)
     columns = np.ascontiguousarray(R.T, dtype=np.float64)
     return columns[:n], columns[n:], Coordinates(origin, np.asarray(Q, dtype=np.float64))
+
+
+def _orthonormal(V: Float64Array) -> Float64Array:
+    """Nearly orthonormal columns made so, each changed by rounding and those before it alone."""
+    if not V.shape[1]:
+        return V
+    L = scipy.linalg.cholesky(V.T @ V, lower=True, check_finite=False)
+    return np.ascontiguousarray(
+        scipy.linalg.solve_triangular(L, V.T, lower=True, check_finite=False).T
+    )
