@@ -6,13 +6,14 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import chdtrc
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 from sklearn.utils.estimator_checks import check_estimator
 
 from helpers import random_basis
-from trueaxis import PCAOutlierDetector, RobustPCA
-from trueaxis._univariate import _least_variance
+from trueaxis import PCAOutlierDetector, RobustPCA, _mcd
+from trueaxis._univariate import _least_variance, _least_variances, _odd, nearest
 from trueaxis.datasets import make_contaminated
 from trueaxis.losses import Cauchy
 from trueaxis.outliers import (
@@ -75,6 +76,40 @@ def test_the_interval_is_that_of_brute_force():
         best = min((x[i : i + h].var(), x[i : i + h].mean()) for i in range(n - h + 1))
         location, variance = _least_variance(x, np.ones(n), float(h))
         assert (variance, location) == pytest.approx(best, rel=1e-9)
+        locations, variances = _least_variances(np.stack([x, -x[::-1]]), float(h))
+        assert variances == pytest.approx([variance] * 2, rel=1e-9)
+        assert locations == pytest.approx([location, -location], rel=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(31, 700), (3001, 7), (40000, 2)])
+def test_columns_together_are_the_columns_one_by_one(shape):
+    X = np.random.default_rng(0).standard_t(2, shape)
+    X[: shape[0] // 2 + 1, 1] = 4.0
+    center, scale = columnwise(X)
+    for j in (0, 1, shape[1] - 1):
+        assert (center[j], scale[j] * (j != 1)) == pytest.approx(univariate_mcd(X[:, j]))
+
+
+@pytest.mark.parametrize("k", [1, 4])
+def test_as_many_are_odd_as_the_rule_says(k):
+    rng = np.random.default_rng(k)
+    d = rng.chisquare(k, (6, 200))
+    for line, far in zip(d, (0, 1, 5, 20, 60, 90), strict=True):
+        line[:far] = rng.uniform(8, 40, far)
+    for ω in (None, rng.integers(1, 4, 200).astype(float)):
+        counts = np.ones(200) if ω is None else ω
+        for line, found in zip(d, _odd(d, ω, k, True), strict=True):
+            beyond = np.array([counts[line >= x].sum() for x in line])
+            odd = beyond[chdtrc(k, line) * counts.sum() <= 0.1 * beyond]
+            assert found == odd.max(initial=1.0)
+
+
+def test_rows_equally_far_share_what_is_left():
+    d = np.array([3.0, 1.0, 2.0, 2.0, 0.5])
+    assert nearest(d, None, 2.5)[0].tolist() == [0.0, 1.0, 0.25, 0.25, 1.0]
+    taken, reach = nearest(d, np.array([1.0, 1.0, 3.0, 1.0, 1.0]), 4.0)
+    assert taken.tolist() == [0.0, 1.0, 1.5, 0.5, 1.0]
+    assert reach == 2.0
 
 
 @given(st.integers(0, 10**6), st.integers(2, 40))
@@ -146,6 +181,60 @@ def test_bad_rows_do_not_move_the_scatter(bad, share):
         ratios = whitened_eigenvalues(S, clean)
         assert 0.85 < ratios.min() <= ratios.max() < 1.15
         assert np.abs(location / [5.0, 4.0, 3.0]).max() < 0.3
+
+
+def plain_search(Y, share, starts=60):
+    """The least log-determinant that random starts lead to, every one followed to its end."""
+    n, k = Y.shape
+    rng = np.random.default_rng(0)
+    h = share * n
+    least = np.inf
+    for _ in range(starts):
+        rows = Y[rng.choice(n, k + 1, replace=False)]
+        location, S, before = rows.mean(axis=0), np.cov(rows.T) + 1e-9 * np.eye(k), np.inf
+        while True:
+            d = np.sum((Y - location) * np.linalg.solve(S, (Y - location).T).T, axis=1)
+            half = np.zeros(n)
+            half[np.argsort(d)] = np.clip(h - np.arange(n), 0.0, 1.0)
+            location = half @ Y / h
+            S = ((Y - location).T * half) @ (Y - location) / h
+            size = np.linalg.slogdet(S)[1]
+            if not size < before - 1e-9:
+                break
+            before = size
+        least = min(least, size)
+    return least
+
+
+@pytest.mark.parametrize("shape", [(150, 2), (300, 5), (1200, 8), (4000, 3)], ids=str)
+@pytest.mark.parametrize("bad", ["none", "scattered", "shifted", "near", "flat", "heavy"])
+def test_the_half_is_nearly_as_small_as_a_plain_search_finds(bad, shape, monkeypatch):
+    halves = []
+    search = _mcd._search
+
+    def recorded(parts, share):
+        found = search(parts, share)
+        halves.append((parts[-1].Y.T, share, found[1]))
+        return found
+
+    monkeypatch.setattr(_mcd, "_search", recorded)
+    n, k = shape
+    rng = np.random.default_rng(n)
+    Z = rng.standard_normal(shape) @ rng.standard_normal((k, k))
+    b = int(0.45 * n)
+    if bad == "scattered":
+        Z[:b] = 50 * rng.standard_normal((b, k))
+    elif bad == "shifted":
+        Z[:b] += 30 * rng.standard_normal(k)
+    elif bad == "near":
+        Z[:b] += 8 * rng.standard_normal(k)
+    elif bad == "flat":
+        Z[:b, 0] = 40 * rng.standard_normal(b)
+    elif bad == "heavy":
+        Z /= np.sqrt(rng.chisquare(1, n))[:, None]
+    robust_scatter(rng.permutation(Z))
+    ((Y, share, S),) = halves
+    assert np.linalg.slogdet(S)[1] < plain_search(Y, share) + 0.05
 
 
 def test_scatter_turns_scales_and_shifts_with_the_rows():

@@ -6,15 +6,18 @@ dimensions needs too. Nothing here is random, and a weight of 2 equals the numbe
 
 from __future__ import annotations
 
+import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.special import chdtr, chdtrc, chdtri, ndtri
+from scipy.special import chdtr, chdtri, ndtri
 
 from trueaxis._typing import Float64Array
 
 KEPT = 0.975  # share of Gaussian rows that the first reweighting keeps, and the second at least
 _FALSE = 0.1  # share of the rows left out by the second that may be regular
+_BLOCK = 1 << 13  # numbers that are worked on together: what they need fits a core's cache
 
 
 def univariate_mcd(x: Any, weights: Any = None) -> tuple[float, float]:
@@ -46,24 +49,8 @@ def univariate_mcd(x: Any, weights: Any = None) -> tuple[float, float]:
     3.0
     """
     x, ω, counted = counted_rows(x, weights)
-    order = np.argsort(x, kind="stable")
-    x, ω = x[order], ω[order]
-    n = float(ω.sum())
-    h = (n + 1.0) / 2 if counted and n >= 2 else n / 2
-    location, variance = _least_variance(x, ω, h)
-    variance *= consistency(h / n, 1)
-    if counted and n >= 4:
-        # Pison, Van Aelst and Willems (2002)
-        variance /= 1 - np.exp(0.262024) / n**0.604757
-    for adaptive in (False, True):
-        if variance <= 0:
-            return location, 0.0
-        d = (x - location) ** 2 / variance
-        kept, factor = within_reach(d, ω, 1, counted, adaptive)
-        mass = float(kept.sum())
-        location = float(kept @ x / mass)
-        variance = factor * float(kept @ (x - location) ** 2) / degrees(mass, counted)
-    return location, float(np.sqrt(variance / shortfall(n, 1, counted)))
+    location, scale = mcd_of_lines(x[None, :], ω, counted)
+    return float(location[0]), float(scale[0])
 
 
 def columnwise(X: Any, weights: Any = None) -> tuple[Float64Array, Float64Array]:
@@ -93,56 +80,171 @@ def columnwise(X: Any, weights: Any = None) -> tuple[Float64Array, Float64Array]
     >>> scale.round(1)
     array([5.9, 1.6, 0. ])
     """
-    X, ω, _ = counted_rows(X, weights)
-    found = [univariate_mcd(column, ω) for column in X.T]
-    center = np.array([location for location, _ in found])
-    scale = [
-        σ if σ > 0 else deviating(u, ω) for (_, σ), u in zip(found, (X - center).T, strict=True)
-    ]
-    return center, np.array(scale)
+    X, ω, counted = counted_rows(X, weights)
+    return center_and_scale(X.T, ω, counted)
+
+
+def center_and_scale(
+    lines: Float64Array, ω: Float64Array | None, counted: bool, times: int = 2
+) -> tuple[Float64Array, Float64Array]:
+    """Location and scale as in `columnwise`, of the lines of a matrix."""
+    center, scale = mcd_of_lines(lines, ω, counted, times)
+    for j in np.flatnonzero(scale <= 0):
+        scale[j] = deviating(lines[j] - center[j], ω)
+    return center, scale
+
+
+def mcd_of_lines(
+    lines: Float64Array, ω: Float64Array | None, counted: bool, times: int = 2
+) -> tuple[Float64Array, Float64Array]:
+    """`univariate_mcd` of every line of a matrix, reweighted so many times."""
+    m, n = lines.shape
+    location, scale = np.empty(m), np.empty(m)
+    together = max(1, _BLOCK // max(n, 1))
+    for first in range(0, m, together):
+        part = slice(first, first + together)
+        location[part], scale[part] = _mcd_of_block(
+            np.ascontiguousarray(lines[part]), ω, counted, times
+        )
+    return location, scale
+
+
+def _mcd_of_block(
+    X: Float64Array, ω: Float64Array | None, counted: bool, times: int
+) -> tuple[Float64Array, Float64Array]:
+    n = total(X[0], ω)
+    h = (n + 1) / 2 if counted and n >= 2 else n / 2
+    location, variance = _halves(X, ω, h)
+    variance *= consistency(h / n, 1)
+    if counted and n >= 4:
+        # Pison, Van Aelst and Willems (2002)
+        variance /= 1 - math.exp(0.262024) / n**0.604757
+    squares = (X - location[:, None]) ** 2
+    for adaptive in (False, True)[:times]:
+        spread = variance > 0
+        d = squares / np.where(spread, variance, 1.0)[:, None]
+        kept, mass, factor = within_reach(d, ω, 1, counted, adaptive)
+        location = np.where(spread, np.einsum("ij,ij->i", kept, X) / mass, location)
+        squares = (X - location[:, None]) ** 2
+        around = np.einsum("ij,ij->i", kept, squares) / degrees(mass, counted)
+        variance = np.where(spread, factor * around, 0.0)
+    return location, np.sqrt(variance / shortfall(n, 1, counted))
 
 
 def within_reach(
-    d: Float64Array, ω: Float64Array, k: int, counted: bool, adaptive: bool
-) -> tuple[Float64Array, float]:
+    d: Float64Array, ω: Float64Array | None, k: int, counted: bool, adaptive: bool
+) -> tuple[Float64Array, Float64Array, Any]:
     """The weights of the rows that count, by squared distances, and what makes up for the rest.
 
-    Adaptively, the rule of Benjamini and Hochberg at `_FALSE`: the reach is the smallest that at
-    most this share of the mass beyond it would be expected to pass in a Gaussian.
+    Every line of d is a case of its own, and the sum of its weights comes along. Adaptively, the
+    rule of Benjamini and Hochberg at `_FALSE`: the reach is the smallest that at most this share
+    of the mass beyond it would be expected to pass in a Gaussian.
     """
-    n = float(ω.sum())
-    out = 1 - KEPT
+    reach: Any = quantile(k, 1 - KEPT)
+    factor: Any = consistency(KEPT, k)
     if adaptive:
-        far = np.flatnonzero(d >= chdtri(k, _FALSE))  # no other can satisfy the rule
-        order = far[np.argsort(d[far])[::-1]]
-        beyond = np.cumsum(ω[order])
-        odd = np.flatnonzero(chdtrc(k, d[order]) * n <= _FALSE * beyond)
-        mass = beyond[odd[-1]] if odd.size else (1.0 if counted else n / len(ω))
-        out = min(out, _FALSE * float(mass) / n)
-    kept = ω * (d <= chdtri(k, out))
-    # Nothing is within reach of a scatter that a few far rows on a line have made.
-    return (kept if kept.any() else ω), consistency(1 - out, k)
+        out = np.minimum(1 - KEPT, _FALSE / total(d[0], ω) * _odd(d, ω, k, counted))
+        reach = _quantiles(k, out)[:, None]
+        factor = (1 - out) / chdtr(k + 2, reach[:, 0])
+    kept = (d <= reach).astype(np.float64)
+    if ω is not None:
+        kept *= ω
+    mass = kept.sum(axis=1)
+    if not mass.all():
+        # Nothing is within reach of a scatter that a few far rows on a line have made.
+        kept[mass == 0] = 1.0 if ω is None else ω
+        mass = kept.sum(axis=1)
+    return kept, mass, factor
 
 
-def nearest(d: Float64Array, ω: Float64Array, h: float) -> tuple[Float64Array, float]:
-    """What each row gives to the mass h with the smallest d, and the largest d among it."""
-    order = np.argsort(d, kind="stable")
-    mass = np.cumsum(ω[order])
-    taken = np.empty_like(ω)
-    taken[order] = np.clip(h - (mass - ω[order]), 0.0, ω[order])
-    last = min(int(np.searchsorted(mass, h * (1 - 1e-12))), len(d) - 1)
-    return taken, float(d[order[last]])
+def _odd(d: Float64Array, ω: Float64Array | None, k: int, counted: bool) -> Float64Array:
+    """The largest mass in each line that so few Gaussian rows would be as far as to be odd.
+
+    The mass as far as would be odd for all is an upper bound; so is the mass as far as would be
+    odd for that one, until it stays.
+    """
+    n = total(d[0], ω)
+    reach: Any = quantile(k, _FALSE)
+    before: list[float] = []
+    while True:
+        far = d >= reach
+        mass = far.sum(axis=1) if ω is None else far @ ω
+        found = mass.tolist()
+        if found == before:
+            break
+        before = found
+        reach = _quantiles(k, _FALSE / n * mass)[:, None]
+    return np.where(mass > 0, mass, 1.0 if counted or ω is None else n / len(ω))
 
 
-def deviating(u: Float64Array, ω: Float64Array) -> float:
+def nearest(d: Float64Array, ω: Float64Array | None, h: float) -> tuple[Float64Array, float]:
+    """What each row gives to the mass h with the smallest d, and the largest d among it.
+
+    Rows that share this largest d give the same share of themselves.
+    """
+    enough = h * (1 - 1e-12)
+    if ω is None:
+        last = min(max(int(np.ceil(enough)), 1), len(d)) - 1
+        reach = np.partition(d, last)[last]
+    else:
+        order = np.argsort(d)
+        last = min(int(np.searchsorted(np.cumsum(ω[order]), enough)), len(d) - 1)
+        reach = d[order[last]]
+    taken = (d <= reach).astype(np.float64)
+    if ω is not None:
+        taken *= ω
+    beyond = float(taken.sum()) - h
+    if beyond > 0:
+        tied = d == reach
+        taken[tied] *= 1 - beyond / float(taken[tied].sum())
+    return taken, float(reach)
+
+
+def deviating(u: Float64Array, ω: Float64Array | None) -> float:
     """A standard deviation from the rows that are not exactly in the middle; 0 if all are."""
     u = np.abs(u)
     away = u > 1e-12 * u.max(initial=0.0)
     if not away.any():
         return 0.0
-    mass = float(ω[away].sum())
-    _, median = nearest(u[away], ω[away], mass / 2)
-    return float(median / ndtri(1 - mass / float(ω.sum()) / 4))
+    counts = None if ω is None else ω[away]
+    mass = total(u[away], counts)
+    _, median = nearest(u[away], counts, mass / 2)
+    return float(median / ndtri(1 - mass / total(u, ω) / 4))
+
+
+def _halves(X: Float64Array, ω: Float64Array | None, h: float) -> tuple[Float64Array, Float64Array]:
+    """Mean and variance of the interval of mass h with the least variance, of every line."""
+    if ω is None:
+        return _least_variances(np.sort(X, axis=1), h)
+    orders = np.argsort(X, axis=1)
+    found = [_least_variance(x[order], ω[order], h) for x, order in zip(X, orders, strict=True)]
+    return np.array([mean for mean, _ in found]), np.array([variance for _, variance in found])
+
+
+def _least_variances(X: Float64Array, h: float) -> tuple[Float64Array, Float64Array]:
+    """`_least_variance` of every line, each number counting once.
+
+    The mass h is the least that takes every interval over the middle number. What it lacks of
+    whole numbers, half a number if anything, one end of the interval lacks.
+    """
+    m, n = X.shape
+    middle = (n - 1) // 2
+    whole = n - middle
+    values = np.empty((2 * m, n))
+    np.subtract(X, X[:, middle, None], out=values[:m])
+    np.multiply(values[:m], values[:m], out=values[m:])
+    inside = np.cumsum(values[:, middle:], axis=1)[:, whole - 1 - middle :]
+    inside[:, :middle] += np.cumsum(values[:, :middle][:, ::-1], axis=1)[:, ::-1]
+    if h < whole:
+        first, last = values[:, : middle + 1], values[:, whole - 1 :]
+        lacking = whole - h
+        inside = np.concatenate([inside - lacking * first, inside - lacking * last], axis=1)
+    inside /= h
+    means = inside[:m]
+    variances = np.maximum(inside[m:] - means * means, 0.0)
+    least = variances.min(axis=1)
+    alike = variances <= least[:, None] * (1 + 1e-9)
+    return X[:, middle] + np.einsum("ij,ij->i", means, alike) / alike.sum(axis=1), least
 
 
 def _least_variance(x: Float64Array, ω: Float64Array, h: float) -> tuple[float, float]:
@@ -170,19 +272,29 @@ def _least_variance(x: Float64Array, ω: Float64Array, h: float) -> tuple[float,
     return float(x[middle] + means[variances <= least * (1 + 1e-9)].mean()), least
 
 
-def counted_rows(x: Any, weights: Any) -> tuple[Float64Array, Float64Array, bool]:
-    """Rows of positive weight, their weights, and whether these count whole rows."""
+def counted_rows(x: Any, weights: Any) -> tuple[Float64Array, Float64Array | None, bool]:
+    """Rows of positive weight, their weights, and whether these count whole rows.
+
+    The weights are None where each row counts once.
+    """
     x = np.asarray(x, dtype=np.float64)
     if weights is None:
-        return x, np.ones(len(x)), True
+        return x, None, True
     ω = np.asarray(weights, dtype=np.float64)
     present = ω > 0
-    return x[present], ω[present], not np.any(ω % 1.0)
+    if not present.all():
+        x, ω = x[present], ω[present]
+    return (x, None, True) if (ω == 1.0).all() else (x, ω, not np.any(ω % 1.0))
 
 
-def degrees(mass: float, counted: bool) -> float:
+def total(rows: Any, ω: Float64Array | None) -> float:
+    """The mass of rows."""
+    return float(len(rows) if ω is None else ω.sum())
+
+
+def degrees(mass: Any, counted: bool) -> Any:
     """What a sum of squares about their own mean is divided by."""
-    return max(mass - 1.0, 1.0) if counted else mass
+    return np.maximum(mass - 1.0, 1.0) if counted else mass
 
 
 def shortfall(n: float, k: int, counted: bool) -> float:
@@ -190,7 +302,18 @@ def shortfall(n: float, k: int, counted: bool) -> float:
     return 1 - 3 * k**0.4 / (n + 10 + n * n / 300) if counted else 1.0
 
 
+@lru_cache(maxsize=256)
 def consistency(share: float, k: int) -> float:
     """What the covariance of the innermost share of a Gaussian in k dimensions falls short by."""
-    reach = chdtri(k, 1 - share)
-    return float(share / chdtr(k + 2, reach))
+    return float(share / chdtr(k + 2, quantile(k, 1 - share)))
+
+
+def _quantiles(k: int, beyond: Float64Array) -> Any:
+    """`quantile` of each of several shares."""
+    return ndtri(beyond / 2) ** 2 if k == 1 else chdtri(k, beyond)
+
+
+@lru_cache(maxsize=256)
+def quantile(k: int, beyond: float) -> float:
+    """What a share of the squared lengths of Gaussian rows in k dimensions lies beyond."""
+    return float(chdtri(k, beyond))
