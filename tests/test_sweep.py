@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from helpers import heavy_tailed, random_basis, source_of
 from trueaxis import _products
 from trueaxis._subspace import Subspace
-from trueaxis._sweep import ClosingSweep, Sweep
+from trueaxis._sweep import Sweep
 from trueaxis.losses import L1, L2p
 from trueaxis.sources import dense
 
@@ -98,35 +98,83 @@ def test_recentered_moments_are_those_about_the_weighted_mean(probed):
     np.testing.assert_allclose(about.first, 0)
 
 
+PAIRS = [(np.float64, np.float64), (np.float32, np.float32), (np.float64, np.float32)]
+
+
+def laid_out(X, layout):
+    """The same rows elsewhere in memory."""
+    n, m = X.shape
+    if layout == "every other row":
+        wide = np.full((2 * n, m), np.nan, X.dtype)[::2]
+    elif layout == "some columns":
+        wide = np.full((n, m + 4), np.nan, X.dtype)[:, 3 : m + 3]
+    elif layout == "odd address":
+        raw = np.empty(X.nbytes + 1, np.uint8)
+        wide = raw[1:].view(X.dtype).reshape(n, m)
+    else:
+        return X
+    wide[:] = X
+    return wide
+
+
 @pytest.mark.skipif(_products.kernels is None, reason="no compiler when the package was installed")
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("rows_dtype", "dtype"), PAIRS)
 @pytest.mark.parametrize(
-    ("n", "m", "k"), [(1, 1, 1), (7, 3, 2), (64, 16, 8), (203, 33, 17), (130, 100, 11)]
+    ("n", "m", "k", "layout"),
+    [
+        (1, 1, 1, "plain"),
+        (3, 2, 0, "plain"),
+        (7, 3, 2, "some columns"),
+        (64, 16, 8, "every other row"),
+        (65, 17, 12, "odd address"),
+        (203, 33, 17, "some columns"),
+        (130, 100, 11, "every other row"),
+        (71, 259, 25, "some columns"),
+        (9, 129, 64, "plain"),
+    ],
 )
-def test_every_instruction_set_agrees_with_the_reference(dtype, n, m, k):
+def test_every_instruction_set_agrees_with_the_reference(rows_dtype, dtype, n, m, k, layout):
     kernels = _products.kernels
-    X = heavy_tailed(n, m, shift=5.0).astype(dtype)
-    center = _products.split_center(X.mean(axis=0, dtype=np.float64), X.dtype)
-    P = _products.padded_columns(random_basis(max(m, k), k)[:m], X.dtype)
+    X = laid_out(heavy_tailed(n, m, shift=5.0).astype(rows_dtype), layout)
+    center = _products.split_center(X.mean(axis=0, dtype=np.float64), np.dtype(dtype))
+    P = _products.padded_columns(random_basis(max(m, k), k)[:m], np.dtype(dtype))
     d = np.random.default_rng(0).uniform(0.1, 1, n)
-    reference = _products.project_reference(X, center, P, 1)
-    sums = _products.accumulate_reference(reference, 0, k, d)
+    first, q = k // 4, k - k // 4
+    reference = _products.project_reference(np.ascontiguousarray(X), center, P, k // 2)
+    sums = _products.accumulate_reference(reference, first, q, d)
     tol = 1e-12 if dtype == np.float64 else 1e-4
     names = kernels.instruction_sets()
     try:
         for name in names:
             kernels.choose(name)
-            rows = _products.project(X, center, P, 1)
-            scale = np.abs(reference.Z).max()
+            rows = _products.project(X, center, P, k // 2)
+            assert rows.Z.dtype == dtype
+            scale = np.abs(reference.Z).max(initial=0)
             np.testing.assert_allclose(rows.Z, reference.Z, atol=tol * scale * m)
             np.testing.assert_allclose(rows.squares, reference.squares, rtol=tol)
             np.testing.assert_allclose(rows.inside, reference.inside, rtol=10 * tol, atol=tol)
-            for ours, theirs in zip(_products.accumulate(rows, 0, k, d), sums, strict=True):
+            for ours, theirs in zip(_products.accumulate(rows, first, q, d), sums, strict=True):
+                assert ours.dtype == theirs.dtype == np.float64
                 np.testing.assert_allclose(
-                    ours, theirs, rtol=tol, atol=10 * tol * np.abs(theirs).max()
+                    ours, theirs, rtol=tol, atol=10 * tol * np.abs(theirs).max(initial=0)
                 )
     finally:
         kernels.choose(names[0])
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_float32_products_of_float64_rows_far_away_keep_their_digits(compiled, monkeypatch):
+    if not compiled:
+        monkeypatch.setattr(_products, "kernels", None)
+    offset = 2.0**40  # its float32 neighbors are 2**17 apart
+    X = heavy_tailed(50, 20).astype(np.float32) + offset
+    near, far = X - offset, np.full(20, offset)
+    P = _products.padded_columns(random_basis(20, 3), np.dtype(np.float32))
+    rows = _products.project(X, _products.split_center(far, P.dtype), P, 3)
+    _, mean, _ = _products.accumulate(rows, 0, 3, np.ones(50))
+    np.testing.assert_allclose(rows.squares, (near**2).sum(axis=1), rtol=1e-6)
+    np.testing.assert_allclose(rows.Z, near @ P, rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(mean, near.sum(axis=0), rtol=1e-5, atol=1e-4)
 
 
 def test_kernels_refuse_buffers_that_do_not_fit():
@@ -143,6 +191,16 @@ def test_kernels_refuse_buffers_that_do_not_fit():
     sums = np.zeros((5, 8))
     with pytest.raises(ValueError, match="fit"):
         kernels.accumulate(good, row, None, good, 6, 4, np.ones(4), sums, sums.copy())
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_sweep_with_float32_products_of_float64_rows_has_their_digits(compiled, monkeypatch):
+    if not compiled:
+        monkeypatch.setattr(_products, "kernels", None)
+    X, loss = heavy_tailed(300, 30, shift=1e6), L2p(1.0)
+    point = Subspace(random_basis(30, 4), np.median(X, axis=0))
+    moments = source_of(X).reduce(Sweep.at(point, point.basis, loss, np.dtype(np.float32)))
+    assert_moments(moments, direct(X, point, point.basis, loss, np.ones(len(X))), rtol=1e-5)
 
 
 def test_far_from_the_origin_no_digits_are_lost():
@@ -169,10 +227,10 @@ def test_small_residuals_keep_their_digits(dtype, rtol):
     X = 1e4 * rng.standard_normal((100, 3)) @ W.T + (1.0 if dtype == np.float32 else 1e-3) * noise
     X = X.astype(dtype)
     point = Subspace(W, np.zeros(30))
-    found = source_of(X).reduce(ClosingSweep(Sweep.at(point, W, L2p(1.0), X.dtype)))
+    terms = Sweep.at(point, W, L2p(1.0), X.dtype).look(X)
     Y = X.astype(np.float64)
     t = ((Y - Y @ W @ W.T) ** 2).sum(axis=1)
-    np.testing.assert_allclose(found.rows[:, 0], t, rtol=rtol)
+    np.testing.assert_allclose(terms.t, t, rtol=rtol)
 
 
 def test_gradient_of_the_objective_is_minus_the_projected_product():

@@ -10,12 +10,12 @@
 #include <stdint.h>
 #include <string.h>
 
-#define CHUNK 64 /* most rows whose sums are made in the precision of the rows */
-#define ROOM (32 * 1024) /* bytes that such rows may take, so that they stay in the nearest cache */
-#define LINE 64   /* bytes in a line of the cache */
-#define WIDEST 8  /* doubles in the widest vector: what rows are padded to */
+#define CHUNK 64    /* most rows whose sums are made in the precision of the products */
+#define LINE 64     /* bytes in a line of the cache */
+#define WIDEST 64   /* bytes in the widest vector: what rows are padded to */
 #define MOST_ROWS 8 /* the largest ROWS below */
-#define AHEAD 2   /* groups of rows between the one multiplied and the one asked for */
+#define AHEAD 2     /* groups of rows between the one multiplied and the one asked for */
+#define BEYOND 512  /* bytes between the columns accumulated and those asked for */
 
 #define JOIN_(a, b, c) a##_##b##_##c
 #define JOIN(a, b, c) JOIN_(a, b, c)
@@ -24,86 +24,90 @@
 #if defined(__x86_64__)
 #define ISA avx512
 #define TARGET __attribute__((target("avx512f,avx512dq,fma")))
+#define BYTES 64
 #define ROWS 8
-#define COLS 4
+#define WIDTH 3
+#define WIDE 12
+#define ROW double
 #define T double
 #define TYPE f64
-#define LANES 8
 #include "_kernels_body.h"
-#undef T
-#undef TYPE
-#undef LANES
+#define ROW float
 #define T float
 #define TYPE f32
-#define LANES 16
 #include "_kernels_body.h"
-#undef T
-#undef TYPE
-#undef LANES
+#define ROW double
+#define T float
+#define TYPE mixed
+#include "_kernels_body.h"
 #undef ISA
 #undef TARGET
+#undef BYTES
 #undef ROWS
-#undef COLS
+#undef WIDTH
+#undef WIDE
 
 #define ISA avx2
 #define TARGET __attribute__((target("avx2,fma")))
+#define BYTES 32
 #define ROWS 4
-#define COLS 2
+#define WIDTH 2
+#define WIDE 5
+#define ROW double
 #define T double
 #define TYPE f64
-#define LANES 4
 #include "_kernels_body.h"
-#undef T
-#undef TYPE
-#undef LANES
+#define ROW float
 #define T float
 #define TYPE f32
-#define LANES 8
 #include "_kernels_body.h"
-#undef T
-#undef TYPE
-#undef LANES
+#define ROW double
+#define T float
+#define TYPE mixed
+#include "_kernels_body.h"
 #undef ISA
 #undef TARGET
+#undef BYTES
 #undef ROWS
-#undef COLS
+#undef WIDTH
+#undef WIDE
 #endif
 
 #define ISA plain
 #define TARGET
+#define BYTES 16
 #define ROWS 4
-#define COLS 2
+#define WIDTH 2
+#define WIDE 4
+#define ROW double
 #define T double
 #define TYPE f64
-#define LANES 2
 #include "_kernels_body.h"
-#undef T
-#undef TYPE
-#undef LANES
+#define ROW float
 #define T float
 #define TYPE f32
-#define LANES 4
 #include "_kernels_body.h"
-#undef T
-#undef TYPE
-#undef LANES
-#undef ISA
+#define ROW double
+#define T float
+#define TYPE mixed
+#include "_kernels_body.h"
 
-#define DECLARE(T, TYPE)                                                                        \
-    void (*project_##TYPE)(const T *, ptrdiff_t, ptrdiff_t, ptrdiff_t, const T *, const T *,   \
-                           const T *, ptrdiff_t, ptrdiff_t, T *, T *, double *, double *);     \
-    void (*accumulate_##TYPE)(const T *, ptrdiff_t, ptrdiff_t, ptrdiff_t, const T *,           \
-                              const T *, const T *, ptrdiff_t, ptrdiff_t, ptrdiff_t,           \
-                              const double *, ptrdiff_t, T *, double *, ptrdiff_t, double *);
+typedef void Project(const void *, ptrdiff_t, ptrdiff_t, ptrdiff_t, const void *, const void *,
+                     const void *, ptrdiff_t, ptrdiff_t, void *, void *, double *, double *);
+typedef void Accumulate(const void *, ptrdiff_t, ptrdiff_t, ptrdiff_t, const void *, const void *,
+                        const void *, ptrdiff_t, ptrdiff_t, ptrdiff_t, const double *, void *,
+                        double *, ptrdiff_t, double *);
+
+enum { F64, F32, MIXED }; /* rows and products float64, float32; float64 with float32 products */
 
 typedef struct {
     const char *name;
-    DECLARE(double, f64)
-    DECLARE(float, f32)
+    Project *project[3];
+    Accumulate *accumulate[3];
 } Kernels;
 
-#define ENTRY(ISA)                                                                              \
-    {#ISA, project_f64_##ISA, accumulate_f64_##ISA, project_f32_##ISA, accumulate_f32_##ISA}
+#define ALL(what, ISA) {what##_f64_##ISA, what##_f32_##ISA, what##_mixed_##ISA}
+#define ENTRY(ISA) {#ISA, ALL(project, ISA), ALL(accumulate, ISA)}
 
 static const Kernels all[] = {
 #if defined(__x86_64__)
@@ -154,16 +158,19 @@ static Py_buffer *hold(Held *held, PyObject *object, int ndim, char format, int 
 
 #define ROW_STRIDE(view) ((view)->strides[0] / (view)->itemsize)
 
-/* 'f' or 'd' after the type of a buffer, 0 where it has neither. */
-static char format_of(PyObject *object)
+/* Which of the types above the rows X and the scores Z have, -1 for none; their letters as well. */
+static int types_of(PyObject *X, PyObject *Z, char letters[2])
 {
-    Py_buffer any;
-    if (PyObject_GetBuffer(object, &any, PyBUF_STRIDES | PyBUF_FORMAT)) return 0;
-    char f = any.format ? any.format[0] : 0;
-    PyBuffer_Release(&any);
-    if (f == 'f' || f == 'd') return f;
-    PyErr_SetString(PyExc_TypeError, "kernel: neither float32 nor float64");
-    return 0;
+    for (int i = 0; i < 2; i++) {
+        Py_buffer any;
+        if (PyObject_GetBuffer(i ? Z : X, &any, PyBUF_STRIDES | PyBUF_FORMAT)) return -1;
+        letters[i] = any.format ? any.format[0] : 0;
+        PyBuffer_Release(&any);
+    }
+    for (int type = F64; type <= MIXED; type++)
+        if (memcmp(letters, &"ddffdf"[2 * type], 2) == 0) return type;
+    PyErr_SetString(PyExc_TypeError, "kernel: rows and products are not float64 or float32");
+    return -1;
 }
 
 static int contiguous(const Py_buffer *view) { return ROW_STRIDE(view) == view->shape[1]; }
@@ -180,6 +187,7 @@ static PyObject *misfit(Held *held)
 static void *aligned(ptrdiff_t bytes, void **room)
 {
     void *raw = PyMem_Malloc((size_t)bytes + LINE);
+    if (!raw) PyErr_NoMemory();
     *room = (void *)(((uintptr_t)raw + LINE - 1) / LINE * LINE);
     return raw;
 }
@@ -191,31 +199,26 @@ static PyObject *project(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "OOOOnOOO", &oX, &oHi, &oLo, &oP, &inner, &oZ, &oS, &oI))
         return NULL;
     Held held = {.used = 0};
-    const char f = format_of(oX);
+    char as[2];
+    const int type = types_of(oX, oZ, as);
     Py_buffer *X, *hi, *lo = NULL, *P, *Z, *S, *I;
-    if (!f || !(X = hold(&held, oX, 2, f, 0)) || !(hi = hold(&held, oHi, 1, f, 0)) ||
-        (oLo != Py_None && !(lo = hold(&held, oLo, 1, f, 0))) ||
-        !(P = hold(&held, oP, 2, f, 0)) || !(Z = hold(&held, oZ, 2, f, 1)) ||
+    if (type < 0 || !(X = hold(&held, oX, 2, as[0], 0)) ||
+        !(hi = hold(&held, oHi, 1, as[0], 0)) ||
+        (oLo != Py_None && !(lo = hold(&held, oLo, 1, as[0], 0))) ||
+        !(P = hold(&held, oP, 2, as[1], 0)) || !(Z = hold(&held, oZ, 2, as[1], 1)) ||
         !(S = hold(&held, oS, 1, 'd', 1)) || !(I = hold(&held, oI, 1, 'd', 1)))
         return misfit(&held);
     const ptrdiff_t n = X->shape[0], m = X->shape[1], ldp = P->shape[1];
-    const ptrdiff_t lanes = f == 'd' ? WIDEST : 2 * WIDEST;
+    const ptrdiff_t lanes = WIDEST / Z->itemsize;
     if (hi->shape[0] != m || (lo && lo->shape[0] != m) || P->shape[0] != m || ldp % lanes ||
         inner < 0 || inner > ldp || Z->shape[0] != n || Z->shape[1] != ldp ||
         S->shape[0] != n || I->shape[0] != n || !contiguous(P) || !contiguous(Z))
         return misfit(&held);
-    void *room, *raw = aligned(MOST_ROWS * (m + lanes) * X->itemsize, &room);
-    if (!raw) {
-        release(&held);
-        return PyErr_NoMemory();
-    }
+    void *room, *raw = aligned(MOST_ROWS * (m + lanes) * Z->itemsize, &room);
+    if (!raw) return misfit(&held);
     Py_BEGIN_ALLOW_THREADS;
-    if (f == 'd')
-        chosen->project_f64(X->buf, ROW_STRIDE(X), n, m, hi->buf, lo ? lo->buf : NULL, P->buf,
-                            ldp, inner, room, Z->buf, S->buf, I->buf);
-    else
-        chosen->project_f32(X->buf, ROW_STRIDE(X), n, m, hi->buf, lo ? lo->buf : NULL, P->buf,
-                            ldp, inner, room, Z->buf, S->buf, I->buf);
+    chosen->project[type](X->buf, ROW_STRIDE(X), n, m, hi->buf, lo ? lo->buf : NULL, P->buf, ldp,
+                          inner, room, Z->buf, S->buf, I->buf);
     Py_END_ALLOW_THREADS;
     PyMem_Free(raw);
     release(&held);
@@ -229,35 +232,28 @@ static PyObject *accumulate(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "OOOOnnOOO", &oX, &oHi, &oLo, &oZ, &first, &q, &oD, &oS, &oG))
         return NULL;
     Held held = {.used = 0};
-    const char f = format_of(oX);
+    char as[2];
+    const int type = types_of(oX, oZ, as);
     Py_buffer *X, *hi, *lo = NULL, *Z, *D, *S, *G;
-    if (!f || !(X = hold(&held, oX, 2, f, 0)) || !(hi = hold(&held, oHi, 1, f, 0)) ||
-        (oLo != Py_None && !(lo = hold(&held, oLo, 1, f, 0))) ||
-        !(Z = hold(&held, oZ, 2, f, 0)) || !(D = hold(&held, oD, 1, 'd', 0)) ||
+    if (type < 0 || !(X = hold(&held, oX, 2, as[0], 0)) ||
+        !(hi = hold(&held, oHi, 1, as[0], 0)) ||
+        (oLo != Py_None && !(lo = hold(&held, oLo, 1, as[0], 0))) ||
+        !(Z = hold(&held, oZ, 2, as[1], 0)) || !(D = hold(&held, oD, 1, 'd', 0)) ||
         !(S = hold(&held, oS, 2, 'd', 1)) || !(G = hold(&held, oG, 2, 'd', 1)))
         return misfit(&held);
     const ptrdiff_t n = X->shape[0], m = X->shape[1], ldz = Z->shape[1];
-    const ptrdiff_t lanes = f == 'd' ? WIDEST : 2 * WIDEST;
+    const ptrdiff_t lanes = WIDEST / Z->itemsize;
     const ptrdiff_t padded = (m + lanes - 1) / lanes * lanes;
     if (hi->shape[0] != m || (lo && lo->shape[0] != m) || D->shape[0] != n ||
         Z->shape[0] != n || ldz % lanes || first < 0 || q < 0 || first + q > ldz ||
         S->shape[0] != q + 1 || S->shape[1] < padded || G->shape[0] != q + 1 ||
         G->shape[1] != ldz || !contiguous(Z) || !contiguous(S) || !contiguous(G))
         return misfit(&held);
-    ptrdiff_t chunk = ROOM / ((padded + q + 1) * X->itemsize);
-    chunk = chunk < 8 ? 8 : chunk > CHUNK ? CHUNK : chunk;
-    void *room, *raw = aligned(chunk * (padded + q + 1) * X->itemsize, &room);
-    if (!raw) {
-        release(&held);
-        return PyErr_NoMemory();
-    }
+    void *room, *raw = aligned(CHUNK * (lanes + q + 1) * Z->itemsize, &room);
+    if (!raw) return misfit(&held);
     Py_BEGIN_ALLOW_THREADS;
-    if (f == 'd')
-        chosen->accumulate_f64(X->buf, ROW_STRIDE(X), n, m, hi->buf, lo ? lo->buf : NULL, Z->buf,
-                               ldz, first, q, D->buf, chunk, room, S->buf, S->shape[1], G->buf);
-    else
-        chosen->accumulate_f32(X->buf, ROW_STRIDE(X), n, m, hi->buf, lo ? lo->buf : NULL, Z->buf,
-                               ldz, first, q, D->buf, chunk, room, S->buf, S->shape[1], G->buf);
+    chosen->accumulate[type](X->buf, ROW_STRIDE(X), n, m, hi->buf, lo ? lo->buf : NULL, Z->buf,
+                             ldz, first, q, D->buf, room, S->buf, S->shape[1], G->buf);
     Py_END_ALLOW_THREADS;
     PyMem_Free(raw);
     release(&held);
@@ -295,8 +291,9 @@ static PyObject *choose(PyObject *self, PyObject *args)
 
 static PyMethodDef methods[] = {
     {"project", project, METH_VARARGS,
-     "project(X, hi, lo, P, inner, Z, squares, inside): with B = X - hi - lo, Z = B P, and the "
-     "squared norms of the rows of B and of the first `inner` columns of Z."},
+     "project(X, hi, lo, P, inner, Z, squares, inside): with B = X - hi - lo, made in the type of "
+     "X and rounded to that of Z, Z = B P, and the squared norms of the rows of B and of the "
+     "first `inner` columns of Z."},
     {"accumulate", accumulate, METH_VARARGS,
      "accumulate(X, hi, lo, Z, first, q, d, S, G): with B = X - hi - lo and "
      "Q = d[:, None] * [Z[:, first:first+q], 1], S += Q^T B and G += Q^T Z."},

@@ -1,9 +1,10 @@
 """The two matrix products that a sweep makes with a block of rows.
 
 Everything that costs time in a sweep is here: `project` before the loss is known, `accumulate`
-after it. Products are made in the precision of the rows, sums leave in float64. Each has a NumPy
-form, which is the reference, and a compiled one for the skinny factors of a fit, which NumPy's
-general product handles at a third of the speed (``benchmarks/sweep.py``).
+after it. Deviations b = x − c are made in the precision of the rows and rounded to that of the
+products, which is the dtype of P; sums leave in float64. Each has a NumPy form, which is the
+reference, and a compiled one for the skinny factors of a fit, which NumPy's general product
+handles at a third of the speed (``benchmarks/sweep.py``).
 """
 
 from __future__ import annotations
@@ -26,25 +27,62 @@ except ImportError:  # no C compiler was there when the package was installed
 _PADDING = {np.dtype(np.float64): 8, np.dtype(np.float32): 16}  # the widest vector, in numbers
 _LINE = 64  # bytes in a line of the cache
 _MOST_COLUMNS = 64  # with more, a general product is as fast
+# Types of rows and products that are compiled.
+_PAIRS = {
+    (np.dtype(np.float64), np.dtype(np.float64)),
+    (np.dtype(np.float32), np.dtype(np.float32)),
+    (np.dtype(np.float64), np.dtype(np.float32)),
+}
 _scratch = threading.local()
 
-Center = tuple[Array, Array | None]
+
+@dataclass(frozen=True, slots=True)
+class Center:
+    """c in float64, and for rows in float32 as a sum hi + lo of two vectors of that."""
+
+    whole: Float64Array
+    hi: Array
+    lo: Array | None
+
+    def parts(self, rows: np.dtype) -> tuple[Array, Array | None]:
+        """What is to be subtracted from rows of this dtype, one after the other."""
+        return (self.whole, None) if rows == np.float64 else (self.hi, self.lo)
 
 
 def split_center(center: Float64Array, dtype: np.dtype) -> Center:
-    """c as a sum of two vectors of `dtype`: x − hi is nearly exact where x is close to c.
+    """c such that x − c is nearly exact where x is close to c.
 
     At a mean of 1e8 a float32 center alone would be wrong by 4.
+
+    Parameters
+    ----------
+    center : ndarray of shape (m,)
+        c in float64.
+    dtype : dtype
+        What the products are made in, as for `padded_columns`. The rows may have this dtype, or
+        float64 where it is float32: the center serves both.
     """
-    hi = np.ascontiguousarray(center, dtype=dtype)
+    whole = np.ascontiguousarray(center, dtype=np.float64)
     if dtype == np.float64:
-        return hi, None
-    lo = (center - hi.astype(np.float64)).astype(dtype)
-    return hi, lo if lo.any() else None
+        return Center(whole, whole, None)
+    hi = whole.astype(dtype)
+    lo = (whole - hi).astype(dtype)
+    return Center(whole, hi, lo if lo.any() else None)
 
 
 def padded_columns(P: Array, dtype: np.dtype) -> Array:
-    """P in the given precision, with columns of zeros up to the width of the vectors."""
+    """P with columns of zeros up to the width of the vectors, for `project`.
+
+    Parameters
+    ----------
+    P : ndarray of shape (m, k)
+    dtype : dtype
+        What the products are made in: that of the rows, or float32 for float64 rows.
+
+    Returns
+    -------
+    ndarray of shape (m, at least k)
+    """
     m, k = P.shape
     padded = _aligned(m, _round_up(k, dtype), dtype)
     padded[:, :k] = P
@@ -56,10 +94,10 @@ def padded_columns(P: Array, dtype: np.dtype) -> Array:
 class Projection:
     """A block of rows about a center, multiplied with the columns of P.
 
-    With B = X − c: ``Z`` = BP, padded with columns of zeros; ``squares`` are the ‖b_i‖², and
-    ``inside`` the squared norms of the first `inner` columns of Z. B itself is made again where
-    it is needed: that costs less than writing it. Z lies in a buffer that the next block on the
-    same thread overwrites.
+    With B = X − c, rounded to the dtype of P: ``Z`` = BP, padded with columns of zeros;
+    ``squares`` are the ‖b_i‖², and ``inside`` the squared norms of the first `inner` columns of
+    Z. B itself is made again where it is needed: that costs less than writing it. Z lies in a
+    buffer that the next block on the same thread overwrites.
     """
 
     block: Array
@@ -74,17 +112,30 @@ class Projection:
 
 
 def project(block: Array, center: Center, P: Array, inner: int) -> Projection:
-    """Scores and norms of a block of rows; `P` comes from `padded_columns`."""
+    """Scores and norms of a block of rows.
+
+    Parameters
+    ----------
+    block : ndarray of shape (n, m)
+        Rows, float64 or float32.
+    center : Center
+        From `split_center`, with the dtype of P.
+    P : ndarray of shape (m, k)
+        From `padded_columns`; its dtype is that of the products. float32 products of float64
+        rows lose no digit of a small b to a large x: only b is rounded, not x and c.
+    inner : int
+        Number of columns of Z whose squares `Projection.inside` adds up.
+    """
     if block.strides[1] != block.itemsize or block.strides[0] % block.itemsize:
         block = np.array(block, order="C")
     elif not block.flags.aligned:
         block = np.require(block, requirements=["C", "A"])
-    if kernels is None or P.shape[1] > _MOST_COLUMNS or block.dtype != P.dtype:
+    if kernels is None or not _compiled(block, P):
         return project_reference(block, center, P, inner)
     n = len(block)
     Z = _buffer("Z", (n, P.shape[1]), P.dtype)
     squares, inside = np.empty(n), np.empty(n)
-    kernels.project(block, *center, P, inner, Z, squares, inside)
+    kernels.project(block, *center.parts(block.dtype), P, inner, Z, squares, inside)
     return Projection(block, center, Z, squares, inside)
 
 
@@ -106,12 +157,13 @@ def accumulate(
     mean : ndarray of shape (m,)
     gram : ndarray of shape (q, q)
     """
-    if kernels is None or rows.Z.shape[1] > _MOST_COLUMNS or rows.block.dtype != rows.Z.dtype:
+    if kernels is None or not _compiled(rows.block, rows.Z):
         return accumulate_reference(rows, first, q, d)
     m = rows.block.shape[1]
     S = np.zeros((q + 1, _round_up(m, rows.Z.dtype)))
     G = np.zeros((q + 1, rows.Z.shape[1]))
-    kernels.accumulate(rows.block, *rows.center, rows.Z, first, q, d, S, G)
+    center = rows.center.parts(rows.block.dtype)
+    kernels.accumulate(rows.block, *center, rows.Z, first, q, d, S, G)
     return S[:q, :m].T, S[q, :m], G[:q, first : first + q]
 
 
@@ -141,8 +193,12 @@ def accumulate_gram(rows: Projection, d: Float64Array) -> Float64Array:
     return np.asarray((B.T @ B).astype(np.float64, copy=False))
 
 
+def _compiled(rows: Array, products: Array) -> bool:
+    return products.shape[1] <= _MOST_COLUMNS and (rows.dtype, products.dtype) in _PAIRS
+
+
 def _subtract(block: Array, center: Center, dtype: np.dtype) -> Array:
-    hi, lo = center
+    hi, lo = center.parts(block.dtype)
     B = _buffer("B", block.shape, dtype)
     np.subtract(block, hi, out=B)
     if lo is not None:
