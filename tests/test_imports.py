@@ -21,7 +21,7 @@ LAYERS = (
     {"_univariate", "testing"},
     {"_mcd"},
     {"outliers"},
-    {"_sweep", "_sweep_l1"},
+    {"_sweep", "_sweep_l1", "_curvature"},
     {"sources"},
     {"solvers"},
     {"starts", "datasets"},

@@ -7,7 +7,7 @@ knows where the rows live, and nothing there what is being minimized.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -120,31 +120,41 @@ class Sweep:
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """What a last sweep tells: the moments, and of each row, one array a block, t_i and d_i."""
+    """What a last sweep tells: moments of the rows that are kept, and a line for every row.
 
-    moments: Moments
+    The lines, one array a block, are t_i, d_i and 1.0 where the row is kept, 0.0 where not.
+    """
+
+    kept: Moments
     blocks: tuple[Array, ...]
 
     def __add__(self, other: Closing) -> Closing:
         """The two sets of rows, one after the other."""
-        return Closing(self.moments + other.moments, self.blocks + other.blocks)
+        return Closing(self.kept + other.kept, self.blocks + other.blocks)
 
     @property
     def rows(self) -> Array:
-        """All rows, with t_i and d_i as columns."""
+        """The lines of all rows."""
         return np.concatenate(self.blocks)
 
 
 @dataclass(frozen=True)
 class ClosingSweep:
-    """A `Sweep` that keeps what it sees of each row."""
+    """A sweep for plain least squares of the rows for which ``keep(t_i, z_i)`` is true.
 
-    sweep: Sweep
+    `keep` sees the squared residual norms and the scores of a block.
+    """
+
+    look: Look
+    keep: Callable[[Float64Array, Array], Array]
 
     def __call__(self, block: Array, omega: Float64Array | None) -> Closing:
-        terms = self.sweep.look(block)
-        rows = np.column_stack([terms.t, terms.weight])
-        return Closing(self.sweep.moments(terms, omega), (rows,))
+        terms = self.look(block)
+        k = self.look.point.n_components
+        kept = self.keep(terms.t, terms.rows.Z[:, :k]).astype(np.float64)
+        lines = np.column_stack([terms.t, terms.weight, kept])
+        square = replace(terms, value=terms.t * kept, weight=2.0 * kept)
+        return Closing(Sweep(self.look, self.look.point.basis, k).moments(square, omega), (lines,))
 
 
 def row_terms(point: Subspace, dtype: np.dtype) -> Callable[[Array], Array]:

@@ -17,13 +17,16 @@ from trueaxis.losses import L2p
 from trueaxis.solvers import location
 from trueaxis.sources import DenseSource
 
-_MAX_ROWS = 2000
+_MIN_ROWS, _MAX_ROWS, _ENTRIES = 500, 2000, 400_000
+_TELLING = 8  # columns in which rows differ, if they do
+_SMALL = 80  # rows or columns up to which all axes are computed
+_FURTHER, _ROUNDS = 10, 5
 _MAD_TO_STD = 1.4826022185056018  # 1 / Φ⁻¹(3/4)
 
 
-def sample_size(k: int) -> int:
-    """How many rows a fit of k axes begins with."""
-    return max(_MAX_ROWS, 20 * k)
+def sample_size(k: int, m: int) -> int:
+    """How many rows of m columns a fit of k axes begins with."""
+    return max(min(_MAX_ROWS, max(_MIN_ROWS, _ENTRIES // m)), 20 * k)
 
 
 def sample_rows(
@@ -47,6 +50,16 @@ def rows_at(at: Float64Array, n: int, weights: Float64Array | None) -> Array:
         return np.asarray(np.minimum((at * n).astype(np.intp), n - 1))
     ends = np.cumsum(weights)
     return np.asarray(np.minimum(np.searchsorted(ends, at * ends[-1], side="right"), n - 1))
+
+
+def distinct_rows(X: Array, rows: Array) -> Array:
+    """Which of the `rows` of X to take so that none repeats another: their places in `rows`."""
+    # Rows that differ nearly always do so in their first columns.
+    for columns in (_TELLING, X.shape[1]):
+        found = np.unique(X[rows, :columns], axis=0, return_index=True)[1]
+        if len(found) == len(rows):
+            break
+    return np.asarray(found)
 
 
 def subsample(
@@ -78,7 +91,8 @@ def weighted_median(values: Float64Array, weights: Float64Array | None = None) -
 def spatial_median(S: Float64Array, weights: Float64Array | None = None) -> Float64Array:
     """The point with the least sum of distances to the rows of S, to a millionth of it."""
     source = DenseSource(S, weights=weights, workers=Workers(1))
-    first = weighted_median(S, weights)
+    # The mean, far off as it may be, turns with the rows, and so does every point that follows.
+    first = np.average(S, axis=0, weights=weights)
     loss = L2p(1.0, epsilon=1e-8 * typical_distance(S, first, weights))
 
     def evaluate(point: Subspace, probe: Float64Array | None) -> Moments:
@@ -139,6 +153,14 @@ def _leading_axes(Y: Float64Array, k: int, weights: Float64Array | None) -> Floa
     if weights is not None:
         Y = Y * np.sqrt(weights)[:, None]
     n, m = Y.shape
+    wide = k + _FURTHER
+    if min(n, m) > max(_SMALL, 4 * wide):
+        # Orthogonal iteration with more columns than are wanted: a start need not be exact.
+        V = np.random.default_rng(0).standard_normal((m, wide))
+        for _ in range(_ROUNDS):
+            V = orthonormalize(Y.T @ (Y @ V))
+        _, _, Vt = scipy.linalg.svd(Y @ V, full_matrices=False, check_finite=False)
+        return np.asarray(V @ Vt[:k].T)
     if n < m:
         # The row space has an orthonormal basis of n vectors: the axes are found in it.
         Q = orthonormalize(Y.T)

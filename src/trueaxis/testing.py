@@ -32,6 +32,7 @@ def check_loss(loss: Loss, *, low: float = 1e-4, high: float = 1e4) -> None:
     >>> from trueaxis.testing import check_loss
     >>> check_loss(Huber(threshold=2.0))
     """
+    assert not isinstance(loss, type), f"pass an instance of {loss.__name__}, not the class"
     for name in ("entrywise", "degree", "value_and_weight", "smoothed"):
         assert hasattr(loss, name), f"the loss has no `{name}` (see trueaxis.losses.Loss)"
     assert isinstance(loss, Loss), "the loss does not satisfy trueaxis.losses.Loss"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtr, chdtri
 
 from trueaxis import outliers
 from trueaxis._subspace import Subspace
@@ -21,40 +21,49 @@ _ORTHOGONAL, _SCORE = 0.9999, 0.99
 
 
 @dataclass(frozen=True)
-class Regular:
-    """The rows that agree with a subspace, and what leaving the others out takes from variances."""
+class Reach:
+    """Which rows agree with a subspace, and what leaving the others out takes from variances.
 
-    keep: Array
-    inflation: float
-
-
-def regular_rows(
-    source: DenseSource,
-    omega: Float64Array | None,
-    point: Subspace,
-    sample: Float64Array,
-    sample_omega: Float64Array | None,
-) -> Regular:
-    """Rows near the subspace, and within it near the middle of the others.
-
-    The scores' location and scatter come from the rows of the sample that are near; with S their
-    robust scatter a row is within reach where (z − μ)ᵀS⁻¹(z − μ) ≤ χ²_{k,0.99}. The variance of
-    what is left of a Gaussian then falls short by F_{k+2}(χ²)/F_k(χ²), which is made up for.
+    Those near it, and within it near the middle of the others: with the location μ and the
+    scatter S of the scores, (z − μ)ᵀS⁻¹(z − μ) ≤ χ²_{k,0.99}. The variance of what is left of a
+    Gaussian falls short by F_{k+2}(χ²)/F_k(χ²), which `inflation` makes up for.
     """
-    k = point.n_components
-    terms = source.collect(row_terms(point, source.dtype)).astype(np.float64, copy=False)
-    orthogonal = np.sqrt(terms[:, 0])
-    cutoff = outliers.orthogonal_cutoff(orthogonal, _ORTHOGONAL, omega)
-    keep = orthogonal <= cutoff
-    near = np.linalg.norm(point.residuals(sample), axis=1) <= cutoff
-    mass = np.ones(len(sample)) if sample_omega is None else sample_omega
-    if k == 0 or mass[near].sum() < 5 * k + 5:
-        return Regular(keep, 1.0)
-    location, scatter = outliers.robust_scatter(point.project(sample)[near], mass[near])
-    reach = float(chi2.ppf(_SCORE, k))
-    distances = outliers.score_distances(terms[:, 1:], location, scatter)
-    keep &= distances <= np.sqrt(reach)
-    return Regular(keep, _SCORE / float(chi2.cdf(reach, k + 2)))
+
+    cutoff: float
+    location: Float64Array | None = None
+    scatter: Float64Array | None = None
+
+    @classmethod
+    def of(cls, sample: Float64Array, omega: Float64Array | None, point: Subspace) -> Reach:
+        """The reach that the rows of a sample determine."""
+        k = point.n_components
+        Z = point.project(sample)
+        D = sample - point.center
+        orthogonal = np.linalg.norm(D - Z @ point.basis.T, axis=1)
+        cutoff = outliers.orthogonal_cutoff(orthogonal, _ORTHOGONAL, omega)
+        near = orthogonal <= cutoff
+        mass = np.ones(len(sample)) if omega is None else omega
+        if k == 0 or mass[near].sum() < 5 * k + 5:
+            return cls(cutoff)
+        return cls(cutoff, *outliers.robust_scatter(Z[near], mass[near]))
+
+    @property
+    def inflation(self) -> float:
+        """1 where no row is left out for its scores."""
+        if self.location is None:
+            return 1.0
+        k = len(self.location)
+        return float(_SCORE / chdtr(k + 2, chdtri(k, 1 - _SCORE)))
+
+    def __call__(self, t: Float64Array, Z: Array) -> Array:
+        """Whether each of some rows agrees, from its squared residual norm and its scores."""
+        near = np.asarray(t <= self.cutoff**2)
+        if self.location is None or self.scatter is None:
+            return near
+        distances = outliers.score_distances(
+            Z.astype(np.float64, copy=False), self.location, self.scatter
+        )
+        return np.asarray(near & (distances <= np.sqrt(chdtri(len(self.location), 1 - _SCORE))))
 
 
 def near_rows(source: DenseSource, omega: Float64Array | None, point: Subspace) -> Array:
@@ -62,11 +71,6 @@ def near_rows(source: DenseSource, omega: Float64Array | None, point: Subspace) 
     terms = source.collect(row_terms(point, source.dtype))
     orthogonal = np.sqrt(terms[:, 0].astype(np.float64))
     return np.asarray(orthogonal <= outliers.orthogonal_cutoff(orthogonal, _ORTHOGONAL, omega))
-
-
-def everything(n: int) -> Regular:
-    """All rows count: at p = 2, as in plain PCA."""
-    return Regular(np.ones(n, dtype=bool), 1.0)
 
 
 def of_rows(source: DenseSource, keep: Array, omega: Float64Array | None) -> FixedObjective:

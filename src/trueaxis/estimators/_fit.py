@@ -10,15 +10,17 @@ from trueaxis import starts
 from trueaxis._linalg import complete, numerical_rank
 from trueaxis._moments import Moments
 from trueaxis._subspace import Subspace
+from trueaxis._sweep import Closing
 from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
 from trueaxis.estimators import _description
 from trueaxis.estimators._breakdown import Contradiction, contradiction
-from trueaxis.estimators._description import Regular
-from trueaxis.estimators._problem import Descent, Problem, Settings
+from trueaxis.estimators._description import Reach
+from trueaxis.estimators._problem import Descent, Problem
+from trueaxis.estimators._settings import Settings
 from trueaxis.estimators._spectrum import Spectrum, full_spectrum, is_graded, spectrum_within
 from trueaxis.losses import ScaleMinimizer
-from trueaxis.solvers import Evaluate, Result, Reweighted, run
+from trueaxis.solvers import Result, Reweighted, run
 
 _VANISHED = 1e-7  # residuals below this share of the typical distance are rounding
 
@@ -63,25 +65,22 @@ def fit(
 def _fit_dimension(problem: Problem, k: int) -> Fit | None:
     """A fit of k axes; None where they leave no residual."""
     descent = _efficient(problem, problem.descend(k))
-    closing = problem.close(descent.objective, descent.point)
-    t = closing.rows[:, 0]
-    if _vanished(problem, t):
+    reach = _reach(problem, descent.point)
+    closing = problem.close(descent, reach)
+    rows = closing.rows
+    if _vanished(problem, rows[:, 0]):
         return None
-    point = descent.point
-    regular = _regular(problem, point)
-    about_mean = _Mean.of(problem, regular, point)
-    if problem.settings.moves_center:
-        point = about_mean.within(point)
-        descent = replace(descent, result=replace(descent.result, point=point))
-    moments = about_mean(point, point.basis)
+    about_mean = _Mean.of(problem, closing, rows[:, 2], descent.point)
+    descent = about_mean.within(problem, descent)
+    point, moments = descent.point, about_mean.moments
     if problem.settings.is_plain and is_graded(np.asarray(np.linalg.eigvalsh(moments.gram))[::-1]):
         # Eigenvectors of A itself lose the digits of its small eigenvalues.
         spectrum = full_spectrum(about_mean, point)
         left = float(spectrum.values[k:].sum())
-        return _report(problem, descent, spectrum.first(k), left, moments.mass, closing.rows)
+        return _report(problem, descent, spectrum.first(k), left, moments.mass, rows)
     spectrum = spectrum_within(about_mean, point, moments.gram)
-    spectrum = Spectrum(spectrum.axes, spectrum.values * regular.inflation)
-    found = _report(problem, descent, spectrum, moments.leftover, moments.mass, closing.rows)
+    spectrum = Spectrum(spectrum.axes, spectrum.values * reach.inflation)
+    found = _report(problem, descent, spectrum, moments.leftover, moments.mass, rows)
     return _with_named_axes(found, problem, within=found.subspace.basis)
 
 
@@ -96,18 +95,17 @@ def _fit_by_scree(problem: Problem, wanted: int | float | None, exhausted: int, 
     k = _scree_dimension(problem)
     while True:
         descent = _efficient(problem, problem.descend(k))
-        rows = problem.close(descent.objective, descent.point).rows
+        reach = _reach(problem, descent.point)
+        closing = problem.close(descent, reach)
+        rows = closing.rows
         if k == 0 or not _vanished(problem, rows[:, 0]):
             break
         k -= 1
-    regular = _regular(problem, descent.point)
-    about_mean = _Mean.of(problem, regular, descent.point)
-    if problem.settings.moves_center:
-        point = about_mean.within(descent.point)
-        descent = replace(descent, result=replace(descent.result, point=point))
+    about_mean = _Mean.of(problem, closing, rows[:, 2], descent.point)
+    descent = about_mean.within(problem, descent)
     spectrum = full_spectrum(about_mean, descent.point, problem.span())
     within = np.sum((descent.point.basis.T @ spectrum.axes) ** 2, axis=0)
-    spectrum = Spectrum(spectrum.axes, spectrum.values * (1 + (regular.inflation - 1) * within))
+    spectrum = Spectrum(spectrum.axes, spectrum.values * (1 + (reach.inflation - 1) * within))
     if wanted is None:
         number = most
     elif isinstance(wanted, int):
@@ -121,7 +119,7 @@ def _fit_by_scree(problem: Problem, wanted: int | float | None, exhausted: int, 
             if found is not None:
                 return found
     left = float(spectrum.values[number:].sum())
-    mass = about_mean(descent.point, descent.point.basis).mass
+    mass = about_mean.moments.mass
     found = _report(problem, descent, spectrum.first(number), left, mass, rows)
     return _with_named_axes(found, problem)
 
@@ -147,39 +145,49 @@ def _efficient(problem: Problem, descent: Descent) -> Descent:
     return replace(descent, result=replace(descent.result, point=result.point))
 
 
-def _regular(problem: Problem, point: Subspace) -> Regular:
+def _reach(problem: Problem, point: Subspace) -> Reach:
+    """Which rows the variances are of: all, in plain PCA."""
     if problem.settings.is_plain:
-        return _description.everything(problem.source.shape[0])
-    return _description.regular_rows(
-        problem.source, problem.weights, point, problem.sample, problem.sample_weights
-    )
+        return Reach(np.inf)
+    return Reach.of(problem.sample, problem.sample_weights, point)
 
 
 @dataclass(frozen=True)
 class _Mean:
     """Moments of the rows that count about their mean, unless the user has set the center."""
 
-    objective: Evaluate
+    problem: Problem
+    keep: Array
     center: Float64Array
+    moments: Moments
 
     @classmethod
-    def of(cls, problem: Problem, regular: Regular, point: Subspace) -> _Mean:
-        objective = _description.of_rows(problem.source, regular.keep, problem.weights)
+    def of(cls, problem: Problem, closing: Closing, keep: Array, point: Subspace) -> _Mean:
+        moments = closing.kept
         if not isinstance(problem.settings.center, str):
-            return cls(objective, point.center)
-        return cls(objective, point.center + objective(point, point.basis).shift)
+            return cls(problem, keep, point.center, moments)
+        W, shift = point.basis, moments.shift
+        away = shift - W @ (W.T @ shift)
+        moments = replace(
+            moments.recenter(W), leftover=moments.leftover - moments.mass * float(away @ away)
+        )
+        return cls(problem, keep, point.center + shift, moments)
 
     def __call__(self, point: Subspace, probe: Float64Array | None) -> Moments:
-        return self.objective(Subspace(point.basis, self.center), probe)
+        rows = _description.of_rows(self.problem.source, self.keep > 0, self.problem.weights)
+        return rows(Subspace(point.basis, self.center), probe)
 
-    def within(self, point: Subspace) -> Subspace:
+    def within(self, problem: Problem, descent: Descent) -> Descent:
         """The same subspace, its center moved along it to where the mean is.
 
         Where a center lies along the axes makes no difference to any residual: it is left to the
         few rows of the largest weights, and would be as uncertain as they are few.
         """
-        W = point.basis
-        return Subspace(W, point.center + W @ (W.T @ (self.center - point.center)))
+        if not problem.settings.moves_center:
+            return descent
+        W, center = descent.point.basis, descent.point.center
+        point = Subspace(W, center + W @ (W.T @ (self.center - center)))
+        return replace(descent, result=replace(descent.result, point=point))
 
 
 def _report(

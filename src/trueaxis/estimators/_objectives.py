@@ -21,6 +21,8 @@ _LARGEST_WEIGHT = 1e7
 # they lie in the subspace exactly, and shall outweigh all others.
 _EXACT = 1e-3
 _LARGEST_WEIGHT_EXACT = 1e11
+_NOTHING = 1e-12  # of the rows' size: a residual that may be rounding
+_NEARLY = 0.03  # and nearer than this they may be about to
 
 
 class Objective(Protocol):
@@ -84,17 +86,31 @@ class AnnealedObjective(FixedObjective):
             self._point, self._epsilon = point, self._next(point)
         return self.loss.smoothed(self._epsilon)
 
+    def settled(self, point: Subspace) -> Loss | None:
+        """The loss that ε ends at near `point`; None where rows are all but in the subspace."""
+        median, low = self._sizes(point)
+        nearly = max(_NEARLY * median, _NOTHING * self.scale)
+        return None if low < nearly else self.loss.smoothed(self._floor(median, low))
+
     def _next(self, point: Subspace) -> float:
         if self.loss.p >= 2.0:
             return 0.0
+        median, low = self._sizes(point)
+        share, shrink = (1.0, 0.5) if self.loss.p < 1.0 else (0.1, 0.1)
+        # The floor moves with the median residual: where it rises, neither ε nor J_ε shall.
+        wanted = max(self._floor(median, low), min(self._epsilon * shrink, share * median))
+        return min(self._epsilon, wanted)
+
+    def _sizes(self, point: Subspace) -> tuple[float, float]:
+        """The median residual norm, and the first that no choice of axes brings to 0."""
         r = np.sort(np.linalg.norm(point.residuals(self.distinct), axis=1))
         more = 2 * (point.n_components + 1)
-        median, low = float(r[len(r) // 2]), float(r[min(more, len(r) - 1)])
+        return float(r[len(r) // 2]), float(r[min(more, len(r) - 1)])
+
+    def _floor(self, median: float, low: float) -> float:
         largest = _LARGEST_WEIGHT_EXACT if low < _EXACT * median else _LARGEST_WEIGHT
         # Few rows may have half of them in the subspace, as any k + 1 rows can be.
-        floor = max(smoothing_share(self.loss, largest) * max(median, low), 1e-15 * self.scale)
-        share, shrink = (1.0, 0.5) if self.loss.p < 1.0 else (0.1, 0.1)
-        return max(floor, min(self._epsilon * shrink, share * median))
+        return max(smoothing_share(self.loss, largest) * max(median, low), 1e-15 * self.scale)
 
 
 @dataclass

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from trueaxis import starts
 from trueaxis._linalg import orthonormalize
-from trueaxis._moments import Moments
 from trueaxis._subspace import Subspace
-from trueaxis._sweep import Closing, ClosingSweep, Sweep
+from trueaxis._sweep import Closing, ClosingSweep, Look
 from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
-from trueaxis.estimators._coordinates import Coordinates, row_space
+from trueaxis.estimators._center import first_center, origin_of
+from trueaxis.estimators._coordinates import Coordinates, reduce_rows
+from trueaxis.estimators._description import Reach
 from trueaxis.estimators._l1 import PAPERS, L1Fit
+from trueaxis.estimators._newton import newton_fit
 from trueaxis.estimators._objectives import Objective, make_objective
+from trueaxis.estimators._settings import Settings
 from trueaxis.estimators._start import choose_start
-from trueaxis.losses import L1, L2p, Loss, ScaledLoss
+from trueaxis.losses import L1, Loss, ScaledLoss, ScaleMinimizer
 from trueaxis.solvers import (
     Accelerated,
     Callback,
@@ -31,53 +34,17 @@ from trueaxis.solvers import (
     location,
     run,
 )
+from trueaxis.solvers.driver import Journal
+from trueaxis.solvers.newton import Newton
 from trueaxis.sources import DenseSource
 
 _SCATTER_COLUMNS = 2000  # beyond this, A (32 MB) is not formed even where n >= m
 # Relative changes of an objective that is summed in float64 from products in this precision.
 _ROUNDING = {np.dtype(np.float64): 2e-15, np.dtype(np.float32): 1e-7}
+_ROUNDED = 8.0  # times eps, a share of the farthest row's distance that rounding may make
+_TINY = 1 << 13  # entries up to which the exact eigenproblem of A costs least
+_PATIENCE = 3
 _AUTO_COLUMNS = 400  # up to here the eigenproblem of A is cheap beside the sweep
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The checked parameters of an estimator."""
-
-    loss: Loss
-    smoothing: float | None
-    scaled_by_fit: bool
-    solver: str
-    center: str | Float64Array | None
-    start: str | Float64Array
-    n_starts: int | None
-    check_breakdown: bool
-    max_iter: int
-    tol: float
-    callback: Callback | None
-    verbose: int
-
-    def __post_init__(self) -> None:
-        if self.solver == TrueL1.name and not isinstance(self.loss, L1):
-            raise ValueError(
-                f"solver={self.solver!r} minimizes the l1 objective and cannot minimize "
-                f"loss={self.loss!r}; pass loss='l1', or solver='auto'."
-            )
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the loss is the square of the residual, and the fit plain PCA."""
-        return isinstance(self.loss, L2p) and self.loss.p == 2.0
-
-    @property
-    def degree(self) -> float | None:
-        """The power of the unit in the objective; None where a threshold is in units of its own."""
-        degree = self.loss.degree
-        return 2.0 if degree is None and self.scaled_by_fit else degree
-
-    @property
-    def moves_center(self) -> bool:
-        """Whether the center is optimized along with the axes."""
-        return isinstance(self.center, str) and self.center == "optimal"
 
 
 @dataclass(frozen=True)
@@ -110,6 +77,7 @@ class Problem:
     distinct: Array
     seed: int
     unit: float
+    workers: Workers
 
     @classmethod
     def pose(
@@ -127,29 +95,32 @@ class Problem:
         n, m = X.shape
         expected = n_components if isinstance(n_components, int) else min(most, 10)
         source = DenseSource(X, weights=weights, workers=workers, unit=unit)
-        drawn = starts.sample_rows(n, weights, starts.sample_size(expected), rng)
+        drawn = starts.sample_rows(n, weights, starts.sample_size(expected, m), rng)
         rows = np.arange(n) if drawn is None else drawn
-        sample, sample_weights = source.take(rows)
-        if drawn is not None:
-            sample_weights = None  # drawn by weight
-        distinct = np.unique(sample, axis=0, return_index=True)[1]
-        center = _first_center(source, sample, sample_weights, settings.center, unit)
-        scale = starts.typical_distance(sample, center, sample_weights)
         basis = None if isinstance(settings.start, str) else settings.start
         coordinates = Coordinates(np.zeros(m))
         further = np.zeros((0, m)) if basis is None else basis.T
+        least = n_components if isinstance(n_components, int) else most
         if not isinstance(n_components, int) or n_components > n:
             # Weights can stand for more rows than there are; their axes need room to be named.
-            further = _any_directions(max(0, most - n), m)
+            further = np.random.default_rng(0).standard_normal((max(0, most - n), m))
         if not settings.loss.entrywise and n + len(further) < m:
-            everything, _ = source.take(np.arange(n))
-            reduced, lowered, coordinates = row_space(everything, center, further)
+            origin = origin_of(source, settings.center, unit)
+            reduced, lowered, coordinates = reduce_rows(X, origin, further, workers, unit, least)
             basis = None if basis is None else np.ascontiguousarray(lowered.T)
             source = DenseSource(reduced, weights=weights, workers=workers)
-            sample, center = reduced[rows], coordinates.lower(center)
+        sample, sample_weights = source.take(rows)
+        if drawn is not None:
+            sample_weights = None  # drawn by weight
+        distinct = starts.distinct_rows(X, rows)
+        if coordinates.is_own or isinstance(settings.center, str):
+            center = first_center(source, sample, sample_weights, settings.center, unit)
+        else:
+            center = np.zeros(source.shape[1])  # the origin
+        scale = starts.typical_distance(sample, center, sample_weights)
         return cls(
             settings, source, weights, coordinates, center, scale, basis, sample, sample_weights,
-            distinct, int(rng.randint(2**31 - 1)), unit,
+            distinct, int(rng.randint(2**31 - 1)), unit, workers,
         )  # fmt: skip
 
     @property
@@ -157,9 +128,14 @@ class Problem:
         """Random numbers, the same ones for every use: no draw depends on those made before."""
         return np.random.RandomState(self.seed)
 
-    def start(self, k: int) -> Subspace:
-        """The subspace of dimension k where the fit begins."""
-        name = self.settings.start
+    def start(self, k: int, *, hard: bool = True) -> Subspace:
+        """The subspace of dimension k where the fit begins.
+
+        `hard` asks for the many starts that an objective with many minima needs.
+        """
+        name, settings = self.settings.start, self.settings
+        if k == 0:
+            return Subspace(np.zeros((len(self.center), 0)), self.center)
         if self.basis is not None:
             return Subspace(self.basis, self.center)
         if name == "random":
@@ -170,10 +146,11 @@ class Problem:
                 self.sample_weights,
                 k,
                 self.center,
-                self.settings.loss,
-                self.settings.n_starts,
+                settings.loss,
+                settings.n_starts,
                 self.rng,
-                moves=self.settings.moves_center,
+                moves=settings.moves_center,
+                hard=hard and settings.has_many_minima,
             )
         else:
             basis = starts.STARTS[str(name)](self.sample, k, self.center, self.sample_weights)
@@ -182,40 +159,99 @@ class Problem:
     def descend(self, k: int) -> Descent:
         """Run the solver from the start."""
         settings = self.settings
-        start = self.start(k) if k else Subspace(np.zeros((len(self.center), 0)), self.center)
+        start = self.start(k, hard=settings.n_starts is not None or not self._is_easy)
+        if k and self._is_easy and self._is_large:
+            found = self._newton(start)
+            if found is not None:
+                return found
+            start = self.start(k)
         objective = self._objective(start)
         if k == 0:
             result = location(objective, self.center, max_iter=settings.max_iter, tol=settings.tol)
             return Descent(result, "location", objective)
-        begin = start if settings.moves_center else Subspace(start.basis, self.center)
         if isinstance(settings.loss, L1) and settings.solver in ("auto", TrueL1.name):
             result = self._true_l1(start).descend(
-                begin, self._in_data_coordinates(settings.callback), settings.verbose
+                self._begin(start), self._told(settings.callback), settings.verbose
             )
             return Descent(result, TrueL1.name, objective)
         solver = self._solver(settings.solver)
+        # The leading eigenvectors of A minimize the sum of squares itself: there is no second step.
+        direct = settings.is_plain and isinstance(solver, Reweighted) and settings.tol > 0
         result = run(
             solver,
             objective,
-            begin,
+            self._begin(start),
             move_center=settings.moves_center,
-            max_iter=settings.max_iter,
+            max_iter=1 if direct else settings.max_iter,
             tol=settings.tol,
             rounding=_ROUNDING[self.source.dtype],
-            callback=self._in_data_coordinates(settings.callback),
+            negligible=self._negligible(start),
+            patience=_PATIENCE if self._is_easy and settings.has_many_minima else 1,
+            callback=self._told(settings.callback),
             verbose=settings.verbose,
         )
+        result = replace(result, converged=result.converged or direct)
         return Descent(result, solver.name, objective)
 
-    def _objective(self, start: Subspace) -> Objective:
+    @property
+    def _is_easy(self) -> bool:
+        """Whether the solver is ours to choose, and the loss one that Newton's may minimize."""
+        return self.settings.solver == "auto" and self.settings.is_smooth_sum
+
+    @property
+    def _is_large(self) -> bool:
+        """Whether a sweep costs more than the search for a better step."""
+        return int(np.prod(self.source.shape)) > _TINY
+
+    def _negligible(self, start: Subspace) -> float:
+        """What residuals that are rounding of the rows would add up to."""
+        n, reach = self.source.shape[0], np.linalg.norm(self.sample - self.center, axis=1).max()
+        t = np.full(n, (_ROUNDED * float(np.finfo(self.source.dtype).eps) * reach) ** 2)
+        loss = self._loss_at(start)
+        if loss.entrywise:
+            return 0.0
+        if isinstance(loss, ScaleMinimizer):
+            return loss.objective(t, self.weights)
+        value, _ = loss.value_and_weight(t)
+        return float(value.sum() if self.weights is None else self.weights @ value)
+
+    def _begin(self, start: Subspace) -> Subspace:
+        return start if self.settings.moves_center else Subspace(start.basis, self.center)
+
+    def _newton(self, start: Subspace) -> Descent | None:
+        settings = self.settings
+        found = newton_fit(
+            self.source,
+            self.weights,
+            self._begin(start),
+            self._loss_at(start),
+            settings.smoothing,
+            self.scale,
+            Newton(
+                settings.moves_center,
+                settings.max_iter,
+                settings.tol,
+                _ROUNDING[self.source.dtype],
+            ),
+            Journal(self._told(settings.callback), settings.verbose),
+            self.rng,
+            self.workers,
+        )
+        return None if found is None else Descent(found[0], Newton.name, found[1])
+
+    def _loss_at(self, start: Subspace) -> Loss:
+        """The loss, with thresholds in units of the residuals that the start leaves."""
         loss = self.settings.loss
         if self.settings.scaled_by_fit and isinstance(loss, ScaledLoss):
             residuals = np.linalg.norm(start.residuals(self.sample), axis=1)
             typical = float(starts.weighted_median(residuals, self.sample_weights))
-            loss = loss.scaled(max(typical, 1e-9 * self.scale))
+            return loss.scaled(max(typical, 1e-9 * self.scale))
+        return loss
+
+    def _objective(self, start: Subspace) -> Objective:
         return make_objective(
             self.source,
-            loss,
+            self._loss_at(start),
             self.weights,
             self.settings.smoothing,
             self.sample[self.distinct],
@@ -253,23 +289,23 @@ class Problem:
     def span(self) -> Float64Array | None:
         """A basis of a space that holds the rows, where they are few and in their own columns."""
         n, m = self.source.shape
-        if n >= m or self.coordinates.Q is not None:
+        if n >= m or not self.coordinates.is_own:
             return None
         # ℓ1 rows cannot be rotated into their own span, but the eigenvectors of A lie in it.
         everything, _ = self.source.take(np.arange(n))
         return orthonormalize((everything - self.center).T)
 
-    def close(self, objective: Objective, point: Subspace) -> Closing:
-        """One last sweep at the point: t_i and d_i of every row."""
-        sweep = Sweep.at(point, point.basis, objective.loss_at(point), self.source.dtype)
-        return self.source.reduce(ClosingSweep(sweep))
+    def close(self, descent: Descent, keep: Reach) -> Closing:
+        """One last sweep where a descent ended: t_i and d_i of every row, moments of some."""
+        look = Look(descent.point, descent.objective.loss_at(descent.point), self.source.dtype)
+        return self.source.reduce(ClosingSweep(look, keep))
 
     def in_data(self, subspace: Subspace) -> Subspace:
         """A subspace in the coordinates and units of the data."""
         lifted = self.coordinates.lift(subspace)
         return Subspace(lifted.basis, lifted.center * self.unit)
 
-    def _in_data_coordinates(self, callback: Callback | None) -> Callback | None:
+    def _told(self, callback: Callback | None) -> Callback | None:
         if callback is None:
             return None
         factor = self.unit ** (self.settings.degree or 0.0)
@@ -280,32 +316,3 @@ class Problem:
             callback(self.in_data(subspace), record)
 
         return told
-
-
-def _any_directions(k: int, m: int) -> Float64Array:
-    return np.random.default_rng(0).standard_normal((k, m))
-
-
-def _first_center(
-    source: DenseSource,
-    sample: Float64Array,
-    weights: Float64Array | None,
-    center: str | Float64Array | None,
-    unit: float,
-) -> Float64Array:
-    """Where the center begins, or stays if it is not optimized."""
-    if center is None:
-        return np.zeros(source.shape[1])
-    if not isinstance(center, str):
-        return center / unit
-    guess = starts.spatial_median(sample, weights)
-    if center == "optimal":
-        return guess
-    # Means are taken about the guess, which keeps the digits of data far from the origin.
-    power, steps = (2.0, 1) if center == "mean" else (1.0, 1000)
-    loss = L2p(power, epsilon=1e-7 * starts.typical_distance(sample, guess, weights))
-
-    def evaluate(point: Subspace, probe: Float64Array | None) -> Moments:
-        return source.reduce(Sweep.at(point, probe, loss, source.dtype))
-
-    return np.asarray(location(evaluate, guess, max_iter=steps, tol=1e-12).point.center)

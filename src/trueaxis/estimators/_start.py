@@ -7,7 +7,7 @@ import numpy as np
 from trueaxis import starts
 from trueaxis._subspace import Subspace
 from trueaxis._typing import Float64Array
-from trueaxis.losses import Bisquare, L2p, Loss, ScaleMinimizer, Trimmed
+from trueaxis.losses import Bisquare, L2p, Loss, Trimmed
 from trueaxis.multistart import Starts, Weigher, random_subsets, refine
 from trueaxis.weighers import BisquareWeigher, PowerWeigher, TrimmedWeigher
 
@@ -30,17 +30,17 @@ def choose_start(
     rng: np.random.RandomState,
     *,
     moves: bool,
+    hard: bool,
 ) -> Subspace:
     """The best of spherical PCA, plain PCA and random subsets, refined on the sample.
 
-    All are refined by some steps on at most 500 rows. For a bounded loss or p < 1 the best five
+    All are refined by some steps on at most 500 rows. Where the choice is `hard` the best five
     and the two PCA are refined by twice as many on the whole sample, where the best is kept.
     """
-    named = named_starts(sample, weights, k, center)
-    hard = isinstance(loss, ScaleMinimizer) or (isinstance(loss, L2p) and loss.p < 1.0)
+    few, few_weights = starts.subsample(sample, weights, max(_ROWS, 10 * k), rng)
+    named = named_starts(*((sample, weights) if hard else (few, few_weights)), k, center)
     if isinstance(loss, L2p) and loss.p == 2.0:
         return named[0]
-    few, few_weights = starts.subsample(sample, weights, max(_ROWS, 10 * k), rng)
     steps = 15 if hard else 4
     cost = 4.0 * len(few) * sample.shape[1] * k * steps
     most = n_starts if n_starts is not None else (100 if hard else 10)

@@ -173,7 +173,7 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         with Workers.start(self.n_jobs) as workers:
             source = DenseSource(X, weights=weights, workers=workers)
             _inputs.check_finite(source, getattr(self, "feature_names_in_", None))
-        drawn = starts.sample_rows(len(X), weights, starts.sample_size(10), rng)
+        drawn = starts.sample_rows(len(X), weights, starts.sample_size(10, X.shape[1]), rng)
         if drawn is None:
             drawn = np.arange(len(X)) if weights is None else np.flatnonzero(weights)
             sample, counts = source.take(drawn)

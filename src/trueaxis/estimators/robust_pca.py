@@ -15,7 +15,7 @@ from trueaxis._typing import Array
 from trueaxis.estimators import _breakdown, _inputs
 from trueaxis.estimators._breakdown import Contradiction
 from trueaxis.estimators._fit import Fit, fit
-from trueaxis.estimators._problem import Settings
+from trueaxis.estimators._settings import Settings
 from trueaxis.estimators._transform import AxesTransformer, unchanged_on_error
 from trueaxis.sources import DenseSource
 

@@ -135,5 +135,10 @@ def m_scale(t: Array, omega: Array | None, breakdown: float) -> float:
         left = np.maximum(1.0 - t * np.exp(-log_square), 0.0)
         return float(weights @ (1.0 - left**3)) / total - breakdown
 
-    low, high = np.log(t[t > 0].min()) - 1.0, np.log(t.max()) + np.log(3.0 / breakdown) + 1.0
+    largest = float(t.max())
+    # Below this share of the largest a t is rounding, and the quotient would overflow.
+    least = max(float(t[t > 0].min()), 1e-60 * largest, np.finfo(np.float64).tiny)
+    low, high = np.log(least) - 1.0, np.log(largest) + np.log(3.0 / breakdown) + 1.0
+    if excess(low) <= 0:
+        return float(np.exp(low / 2))
     return float(np.exp(scipy.optimize.brentq(excess, low, high, xtol=1e-13, rtol=1e-13) / 2))

@@ -98,6 +98,8 @@ def run(
     max_iter: int,
     tol: float,
     rounding: float = 2e-15,
+    negligible: float = 0.0,
+    patience: int = 1,
     callback: Callback | None = None,
     verbose: int = 0,
 ) -> Result:
@@ -107,8 +109,9 @@ def run(
     where `move_center`; W ← the solver's step for the scatter about the new c. Both lower the
     same majorizer, so that a solver that is monotone in W is monotone in (c, W).
 
-    Relative changes of the objective below `rounding` count as none. With ``tol=0`` exactly
-    `max_iter` steps are made.
+    Relative changes of the objective below `rounding` count as none, and an objective that is not
+    above `negligible`, what rounding of the rows could make of it, has no gap. With ``tol=0``
+    exactly `max_iter` steps are made. `patience` is how many gaps in a row must be below `tol`.
     """
     journal = Journal(callback, verbose)
     state = solver.start(point)
@@ -118,9 +121,10 @@ def run(
         moments = evaluate(point, probe)
         journal.sweeps += 1
         objectives = [*(r.objective for r in journal.records[-3:]), moments.objective]
-        gap = estimated_gap(objectives, rounding)
+        nothing = moments.objective <= negligible
+        gap = 0.0 if nothing else estimated_gap(objectives, rounding)
         journal.add(point, moments.objective, gap)
-        converged = gap < tol
+        converged = all(r.gap < tol for r in journal.records[-patience:])
         if converged or iteration == max_iter:
             break
 

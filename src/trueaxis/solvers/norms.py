@@ -10,6 +10,7 @@ from trueaxis.solvers.base import Apply
 
 _ERROR = 1e-12  # relative, of the norm
 _MAX_PRODUCTS = 300
+_DEPENDENT = 1e-12  # of a column, what others do not span
 
 
 def first_guess(m: int) -> Float64Array:
@@ -51,10 +52,15 @@ def spectral_norm(
     apply : callable
         V → AV.
     basis, image : ndarray of shape (m, q)
-        Well-conditioned columns that span a first guess, and A times them.
+        Columns that span a first guess, and A times them; those that others span are left out.
     """
     factors = scipy.linalg.qr(basis, mode="economic", check_finite=False)
     Q, R = (np.asarray(f, dtype=np.float64) for f in factors)
+    kept = np.abs(np.diag(R)) > _DEPENDENT * np.abs(R).max()
+    if not kept.all():
+        factors = scipy.linalg.qr(basis[:, kept], mode="economic", check_finite=False)
+        Q, R = (np.asarray(f, dtype=np.float64) for f in factors)
+        image = image[:, kept]
     AQ = scipy.linalg.solve_triangular(R, image.T, trans="T", check_finite=False).T
     for _ in range(_MAX_PRODUCTS):
         H = Q.T @ AQ

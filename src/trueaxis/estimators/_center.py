@@ -1,0 +1,50 @@
+"""Where the center of a fit begins, and what wide rows are reduced about."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from trueaxis import starts
+from trueaxis._moments import Moments
+from trueaxis._subspace import Subspace
+from trueaxis._sweep import Sweep
+from trueaxis._typing import Float64Array
+from trueaxis.losses import L2p
+from trueaxis.solvers import location
+from trueaxis.sources import DenseSource
+
+
+def origin_of(source: DenseSource, center: str | Float64Array | None, unit: float) -> Float64Array:
+    """A fixed center, or a point among the rows that a few far ones do not move."""
+    n, m = source.shape
+    if center is None:
+        return np.zeros(m)
+    if not isinstance(center, str):
+        return center / unit
+    few, _ = source.take(np.unique(np.linspace(0, n - 1, 15).astype(np.intp)))
+    return np.asarray(np.median(few, axis=0))
+
+
+def first_center(
+    source: DenseSource,
+    sample: Float64Array,
+    weights: Float64Array | None,
+    center: str | Float64Array | None,
+    unit: float,
+) -> Float64Array:
+    """Where the center begins, or stays if it is not optimized."""
+    if center is None:
+        return np.zeros(source.shape[1])
+    if not isinstance(center, str):
+        return center / unit
+    guess = starts.spatial_median(sample, weights)
+    if center == "optimal":
+        return guess
+    # Means are taken about the guess, which keeps the digits of data far from the origin.
+    power, steps = (2.0, 1) if center == "mean" else (1.0, 1000)
+    loss = L2p(power, epsilon=1e-7 * starts.typical_distance(sample, guess, weights))
+
+    def evaluate(point: Subspace, probe: Float64Array | None) -> Moments:
+        return source.reduce(Sweep.at(point, probe, loss, source.dtype))
+
+    return np.asarray(location(evaluate, guess, max_iter=steps, tol=1e-12).point.center)
