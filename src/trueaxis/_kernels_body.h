@@ -238,7 +238,7 @@ INLINE void NAME(add_product)(
         const ptrdiff_t later = i + BEYOND / (ptrdiff_t)sizeof(ROW);
         const char *b = (const char *)given + at * (centered ? sizeof(ROW) : sizeof(T));
         const ROW *h = centered ? hi + at : NULL, *l = lo ? lo + at : NULL;
-        ptrdiff_t ahead = centered ? later / span * rows * ld + later % span - at : 0, j = 0;
+        ptrdiff_t ahead = centered ? later % span - later / span * CHUNK * ld - at : 0, j = 0;
         for (ptrdiff_t groups = (ldq + WIDE - 1) / WIDE; groups; groups--, ahead = 0) {
             const ptrdiff_t wide = (ldq - j + groups - 1) / groups;
             double *s = S + j * lds + at;
@@ -268,17 +268,17 @@ TARGET static void NAME(add_plain)(const T *B, ptrdiff_t m, const T *Q, ptrdiff_
 }
 
 /* With Q = [d z_first, ..., d z_(first+q-1), d]: S += QᵀB and G += QᵀZ, sums of CHUNK rows made
-   in T and added up in double. */
+   in T and added up in double. It begins with the last rows, which `project` left in the cache. */
 TARGET static void NAME(accumulate)(
     const void *given, ptrdiff_t ldx, ptrdiff_t n, ptrdiff_t m, const void *hi, const void *lo,
     const void *scores, ptrdiff_t ldz, ptrdiff_t first, ptrdiff_t q, const double *d, void *room,
     double *S, ptrdiff_t lds, double *G)
 {
-    const ROW *X = given;
-    const T *Z = scores;
     const ptrdiff_t ldq = q + 1;
     T *B = room, *Q = B + CHUNK * LANES;
-    for (ptrdiff_t r = 0; r < n; r += CHUNK, X += CHUNK * ldx, Z += CHUNK * ldz) {
+    for (ptrdiff_t r = (n - 1) / CHUNK * CHUNK; r >= 0; r -= CHUNK) {
+        const ROW *X = (const ROW *)given + r * ldx;
+        const T *Z = (const T *)scores + r * ldz;
         const ptrdiff_t rows = n - r < CHUNK ? n - r : CHUNK;
         for (ptrdiff_t s = 0; s < rows; s++) {
             const T weight = (T)d[r + s];
