@@ -99,7 +99,9 @@ class Sweep:
 
     def __call__(self, block: Array, omega: Float64Array | None) -> Moments:
         """Moments of the rows of `block`, which carry the sample weights `omega`."""
-        return self.moments(self.look(block), omega)
+        # A sum that is no number tells of rows that are none; nobody needs a warning besides.
+        with np.errstate(invalid="ignore", over="ignore"):
+            return self.moments(self.look(block), omega)
 
     def moments(self, terms: Terms, omega: Float64Array | None) -> Moments:
         """The sums over a block whose terms are known; its deviations are overwritten."""

@@ -26,6 +26,7 @@ __all__ = [
     "score_cutoff",
     "score_distances",
     "univariate_mcd",
+    "whitening",
 ]
 
 KINDS = ("regular", "good leverage", "orthogonal outlier", "bad leverage")
@@ -132,10 +133,30 @@ def score_distances(Z: Array, location: Array, scatter: Array) -> Float64Array:
     """
     if Z.shape[1] == 0:
         return np.zeros(len(Z))
+    return np.asarray(np.linalg.norm((Z - location) @ whitening(scatter), axis=1))
+
+
+def whitening(scatter: Array) -> Float64Array:
+    r"""A matrix T with :math:`TT^T = S^{-1}`, as `score_distances` takes the inverse.
+
+    Parameters
+    ----------
+    scatter : ndarray of shape (k, k)
+
+    Returns
+    -------
+    ndarray of shape (k, k)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> whitening(np.array([[4.0]]))
+    array([[0.5]])
+    """
     values, V = np.linalg.eigh(scatter)
     least = ROUNDING * np.sqrt(max(values[-1], 0.0))
     σ = np.maximum(np.sqrt(np.maximum(values, 0.0)), least if least > 0 else 1.0)
-    return np.asarray(np.linalg.norm((Z - location) @ (V / σ), axis=1))
+    return np.asarray(V / σ)
 
 
 def kinds(score: Array, orthogonal: Array, score_cutoff: float, orthogonal_cutoff: float) -> Array:

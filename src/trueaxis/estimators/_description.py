@@ -31,7 +31,7 @@ class Reach:
 
     cutoff: float
     location: Float64Array | None = None
-    scatter: Float64Array | None = None
+    whitening: Float64Array | None = None
 
     @classmethod
     def of(cls, sample: Float64Array, omega: Float64Array | None, point: Subspace) -> Reach:
@@ -45,7 +45,8 @@ class Reach:
         mass = np.ones(len(sample)) if omega is None else omega
         if k == 0 or mass[near].sum() < 5 * k + 5:
             return cls(cutoff)
-        return cls(cutoff, *outliers.robust_scatter(Z[near], mass[near]))
+        location, scatter = outliers.robust_scatter(Z[near], mass[near])
+        return cls(cutoff, location, outliers.whitening(scatter))
 
     @property
     def inflation(self) -> float:
@@ -58,12 +59,12 @@ class Reach:
     def __call__(self, t: Float64Array, Z: Array) -> Array:
         """Whether each of some rows agrees, from its squared residual norm and its scores."""
         near = np.asarray(t <= self.cutoff**2)
-        if self.location is None or self.scatter is None:
+        if self.location is None or self.whitening is None:
             return near
-        distances = outliers.score_distances(
-            Z.astype(np.float64, copy=False), self.location, self.scatter
-        )
-        return np.asarray(near & (distances <= np.sqrt(chdtri(len(self.location), 1 - _SCORE))))
+        T = self.whitening.astype(Z.dtype, copy=False)
+        Y = Z @ T - (self.location @ T).astype(Z.dtype)
+        squares = np.einsum("ij,ij->i", Y, Y)
+        return np.asarray(near & (squares <= chdtri(len(self.location), 1 - _SCORE)))
 
 
 def near_rows(source: DenseSource, omega: Float64Array | None, point: Subspace) -> Array:

@@ -24,6 +24,8 @@ START_NAMES = ("auto", *STARTS, "random")
 _SAFE_RANGE = {np.dtype(np.float64): (1e-100, 1e100), np.dtype(np.float32): (1e-12, 1e12)}
 
 
+_LARGE, _FEW = 1 << 22, 100  # entries of data that are large, and rows that tell their size
+
 _VARIANCE_RANGE = {
     np.dtype(np.float64): (1e-153, 1e153),
     np.dtype(np.float32): (1e-18, 1e18),
@@ -164,6 +166,17 @@ def check_finite(source: DenseSource, columns: Any = None) -> float:
         "Remove or impute such entries before the fit, for example with "
         "sklearn.impute.SimpleImputer."
     )
+
+
+def peak_of_some(source: DenseSource) -> float | None:
+    """The largest absolute entry of a few rows; None where all entries should be looked at."""
+    n, m = source.shape
+    if n < m or n * m < _LARGE:
+        return None
+    few, _ = source.take(np.arange(0, n, max(1, n // _FEW)))
+    peak = float(np.abs(few).max())
+    low, high = _SAFE_RANGE[source.dtype]
+    return peak if low < peak < high else None
 
 
 def first_non_finite(source: DenseSource) -> tuple[int, int, float]:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 
 from trueaxis import starts
 from trueaxis._curvature import RowCurvature
-from trueaxis._moments import Moments
 from trueaxis._subspace import Subspace
-from trueaxis._sweep import Sweep
 from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
 from trueaxis.estimators._objectives import AnnealedObjective, FixedObjective, make_objective
 from trueaxis.losses import Loss
-from trueaxis.solvers import Evaluate, Result
+from trueaxis.solvers import Result
 from trueaxis.solvers.driver import Journal
-from trueaxis.solvers.newton import Descended, Newton
+from trueaxis.solvers.newton import Newton
 from trueaxis.sources import DenseSource
 
 _ROWS, _ENTRIES = 4000, 800_000  # a sample has so many of either, whichever are more rows,
@@ -25,9 +26,12 @@ _SHARE = 10  # in a tenth of the rows of large data: half of their bytes, as flo
 _LARGE = 1 << 22  # entries beyond which data are large
 _PIECE = 1 << 17  # entries that are copied at once
 _FURTHER = 2  # times k columns beside those of W
+_FIRST = 2000  # rows that all but the last of the rough steps are made on
+_PARTS = 4
+_SMALL = 1 << 17  # entries below which a thread costs more than it saves
 _FEW = 300  # rows that tell the scale of the residuals
 _ALL_AXES = 40  # columns up to which a majorizing step sees all of A
-_SAFE = 1e12  # sizes beyond which, or below the inverse of which, squares in float32 are lost
+_ENOUGH = 20  # rows a column, with which a sample tells what the scatter along N is
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,58 @@ class Sample:
         """A point of the data, for rows about the origin."""
         return Subspace(point.basis, point.center - self.origin)
 
+    def growing(self) -> Iterator[tuple[Array, Float64Array | None]]:
+        """Rows and weights, a few first where there are many."""
+        thin = len(self.rows) // _FIRST
+        if thin > 1 and not self.whole:
+            yield np.ascontiguousarray(self.rows[::thin]), None
+        yield self.rows, self.omega
+
+    def distinct(self, rng: np.random.RandomState) -> Float64Array:
+        """A few rows of which none repeats another, to tell the size of residuals by."""
+        if len(self.rows) <= _FEW:
+            few = np.arange(len(self.rows))
+        else:
+            few = starts.rows_at(rng.random_sample(_FEW), len(self.rows), self.omega)
+        return np.unique(self.rows[few].astype(np.float64), axis=0)
+
+    def curvature(
+        self, at: Subspace, loss: Loss, workers: Workers, *, moves_center: bool
+    ) -> SummedCurvature:
+        """That of the sample at a point, for the rows that it stands for."""
+        point, step = self.lower(at), -(-len(self.rows) // _PARTS)
+
+        def part(first: int) -> RowCurvature:
+            rows = slice(first, first + step)
+            omega = None if self.omega is None else self.omega[rows]
+            return RowCurvature.at(
+                point, self.rows[rows], omega, self.share, loss, moves_center=moves_center
+            )
+
+        small = self.rows.size < _SMALL
+        parts = workers.map(part, range(0, len(self.rows), step), small=small)
+        return SummedCurvature(tuple(parts), workers, small)
+
+
+@dataclass(frozen=True)
+class SummedCurvature:
+    """The curvature of some rows, in parts for several threads."""
+
+    parts: tuple[RowCurvature, ...]
+    workers: Workers
+    small: bool
+
+    def __call__(self, D: Float64Array, trust: float) -> Float64Array:
+        """The sum of the parts."""
+        return self._sum(lambda part: part(D, trust))
+
+    def scatter(self, N: Float64Array) -> Float64Array:
+        """The sum of the parts."""
+        return self._sum(lambda part: part.scatter(N))
+
+    def _sum(self, of: Callable[[RowCurvature], Float64Array]) -> Float64Array:
+        return np.asarray(reduce(add, self.workers.map(of, self.parts, small=self.small)))
+
 
 def newton_fit(
     source: DenseSource,
@@ -89,16 +145,14 @@ def newton_fit(
     """
     k, m = start.n_components, len(start.center)
     sample = Sample.of(source, weights, k, start.center, rng)
-    some = DenseSource(sample.rows, weights=sample.omega, workers=workers)
-    few = starts.rows_at(rng.random_sample(_FEW), len(sample.rows), sample.omega)
-    if len(sample.rows) <= _FEW:
-        few = np.arange(len(sample.rows))
-    distinct = np.unique(sample.rows[few].astype(np.float64), axis=0)
-    rough = make_objective(some, loss, sample.omega, smoothing, distinct, scale)
     further = m - k if m <= _ALL_AXES else min(m - k, max(10, _FURTHER * k))
     N = np.random.default_rng(0).standard_normal((m, further))
-    counted = journal if sample.whole else None
-    point, N = solver.roughly(rough, sample.lower(start), N, counted)
+    point = sample.lower(start)
+    few = sample.distinct(rng)
+    for rows, omega in sample.growing():
+        some = DenseSource(rows, weights=omega, workers=workers)
+        rough = make_objective(some, loss, omega, smoothing, few, scale)
+        point, N = solver.roughly(rough, point, N, journal if sample.whole else None)
     bare = loss
     if isinstance(rough, AnnealedObjective):
         settled = rough.settled(point)
@@ -110,28 +164,9 @@ def newton_fit(
     point = Subspace(point.basis, point.center + sample.origin)
     objective = FixedObjective(source, loss, bare, weights)
 
-    def curvature(at: Subspace) -> RowCurvature:
-        return RowCurvature.at(
-            sample.lower(at),
-            sample.rows,
-            sample.omega,
-            sample.share,
-            loss,
-            moves_center=solver.moves_center,
-        )
+    def curvature(at: Subspace) -> SummedCurvature:
+        return sample.curvature(at, loss, workers, moves_center=solver.moves_center)
 
-    function = Descended(objective, _coarse(source, loss, scale), curvature)
-    return solver.run(function, point, N, journal), objective
-
-
-def _coarse(source: DenseSource, loss: Loss, scale: float) -> Evaluate | None:
-    """The objective with float32 products, where that is cheaper and the rows' size allows it."""
-    n, m = source.shape
-    if source.dtype != np.float64 or n * m <= _LARGE or not 1 / _SAFE < scale < _SAFE:
-        return None
-    narrow = np.dtype(np.float32)
-
-    def evaluate(point: Subspace, probe: Float64Array | None) -> Moments:
-        return source.reduce(Sweep.at(point, probe, loss, narrow))
-
-    return evaluate
+    # With few rows a column the curvature is noise where it matters, along N.
+    wide = len(sample.rows) < _ENOUGH * m
+    return solver.run(objective, curvature, point, N, journal, wide=wide), objective

@@ -41,6 +41,10 @@ class Objective(Protocol):
         ...
 
 
+class NotFiniteError(ArithmeticError):
+    """A sum over the rows is no number: the rows hold NaN, infinity, or numbers too large."""
+
+
 @dataclass
 class FixedObjective:
     """One loss, the same at every point; `bare` is it without smoothing."""
@@ -51,7 +55,11 @@ class FixedObjective:
     omega: Float64Array | None
 
     def __call__(self, point: Subspace, probe: Float64Array | None) -> Moments:
-        return self.source.reduce(Sweep.at(point, probe, self.loss_at(point), self.source.dtype))
+        sweep = Sweep.at(point, probe, self.loss_at(point), self.source.dtype)
+        moments = self.source.reduce(sweep)
+        if not np.isfinite(moments.objective + moments.leftover):
+            raise NotFiniteError
+        return moments
 
     def loss_at(self, point: Subspace) -> Loss:
         """The loss."""

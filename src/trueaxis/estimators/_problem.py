@@ -18,10 +18,10 @@ from trueaxis.estimators._coordinates import Coordinates, reduce_rows
 from trueaxis.estimators._description import Reach
 from trueaxis.estimators._l1 import PAPERS, L1Fit
 from trueaxis.estimators._newton import newton_fit
-from trueaxis.estimators._objectives import Objective, make_objective
+from trueaxis.estimators._objectives import NotFiniteError, Objective, make_objective
 from trueaxis.estimators._settings import Settings
 from trueaxis.estimators._start import choose_start
-from trueaxis.losses import L1, Loss, ScaledLoss, ScaleMinimizer
+from trueaxis.losses import L1, L2p, Loss, ScaledLoss, ScaleMinimizer
 from trueaxis.solvers import (
     Accelerated,
     Callback,
@@ -112,6 +112,8 @@ class Problem:
         sample, sample_weights = source.take(rows)
         if drawn is not None:
             sample_weights = None  # drawn by weight
+        if not np.isfinite(sample).all():
+            raise NotFiniteError
         distinct = starts.distinct_rows(X, rows)
         if coordinates.is_own or isinstance(settings.center, str):
             center = first_center(source, sample, sample_weights, settings.center, unit)
@@ -160,7 +162,7 @@ class Problem:
         """Run the solver from the start."""
         settings = self.settings
         start = self.start(k, hard=settings.n_starts is not None or not self._is_easy)
-        if k and self._is_easy and self._is_large:
+        if k and self._is_easy and self._bends(k):
             found = self._newton(start)
             if found is not None:
                 return found
@@ -198,10 +200,14 @@ class Problem:
         """Whether the solver is ours to choose, and the loss one that Newton's may minimize."""
         return self.settings.solver == "auto" and self.settings.is_smooth_sum
 
-    @property
-    def _is_large(self) -> bool:
-        """Whether a sweep costs more than the search for a better step."""
-        return int(np.prod(self.source.shape)) > _TINY
+    def _bends(self, k: int) -> bool:
+        """Whether J has second derivatives to speak of, and a sweep costs more than their use.
+
+        They hold the mean of ‖r‖^{p−2}, which is finite where r has more than 2 − p dimensions.
+        """
+        n, m = self.source.shape
+        loss = self.settings.loss
+        return n * m > _TINY and (not isinstance(loss, L2p) or m - k > 2.0 - loss.p)
 
     def _negligible(self, start: Subspace) -> float:
         """What residuals that are rounding of the rows would add up to."""

@@ -14,7 +14,7 @@ from trueaxis.weighers import BisquareWeigher, PowerWeigher, TrimmedWeigher
 _ROWS = 500  # rows of the sample that the many starts are refined on
 # What the refinement may cost, in multiplications: a mild loss has one basin as a rule, and a fit
 # of it shall cost little more than a sweep; the others are worth a tenth of a second.
-_MILD, _HARD = 2e8, 4e9
+_MILD, _HARD = 5e7, 4e9
 _FINALISTS = 5
 _MUCH_NEARER = 1.5
 _EXACT_COLUMNS = 128  # up to which the finalists take exact steps

@@ -15,6 +15,7 @@ from trueaxis._typing import Array
 from trueaxis.estimators import _breakdown, _inputs
 from trueaxis.estimators._breakdown import Contradiction
 from trueaxis.estimators._fit import Fit, fit
+from trueaxis.estimators._objectives import NotFiniteError
 from trueaxis.estimators._settings import Settings
 from trueaxis.estimators._transform import AxesTransformer, unchanged_on_error
 from trueaxis.sources import DenseSource
@@ -221,21 +222,23 @@ class RobustPCA(AxesTransformer):
         power = settings.degree
         rng = check_random_state(0 if self.random_state is None else self.random_state)
         with Workers.start(self.n_jobs) as workers:
-            peak = _inputs.check_finite(
-                DenseSource(X, workers=workers), getattr(self, "feature_names_in_", None)
-            )
-            # Thresholds of the user's are sizes in the data's own units.
-            unit = 1.0 if power is None else _inputs.safe_unit(peak, X.dtype)
-            found = fit(
-                rows,
-                None if weights is None else weights[present],
-                unit,
-                n_components,
-                most,
-                settings,
-                workers,
-                rng,
-            )
+            held = None if weights is None else weights[present]
+
+            def attempt(peak: float) -> tuple[Fit, float]:
+                # Thresholds of the user's are sizes in the data's own units.
+                unit = 1.0 if power is None else _inputs.safe_unit(peak, X.dtype)
+                found = fit(rows, held, unit, n_components, most, settings, workers, rng)
+                return found, unit
+
+            source = DenseSource(X, workers=workers)
+            names = getattr(self, "feature_names_in_", None)
+            peak = _inputs.peak_of_some(source) if settings.is_smooth_sum and held is None else None
+            try:
+                found, unit = attempt(_inputs.check_finite(source, names) if peak is None else peak)
+            except NotFiniteError:
+                # Large data are checked by the sweeps themselves: a pass over them for nothing
+                # else would cost as much as one of these.
+                found, unit = attempt(_inputs.check_finite(source, names))
         self._take(found, total, unit, power or 0.0, X.dtype, most)
         self.weights_ = np.zeros(n)
         self.weights_[present] = found.weights * unit ** ((power or 2.0) - 2.0)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -22,23 +22,12 @@ from trueaxis.solvers.norms import extend
 _PAIRS = 10  # changes of the gradient that the Hessian is made to agree with
 _SAFETY = 2.0  # by which an estimated gap is made larger
 _AGREED = 2.0  # times what it promised that a step may gain, and times less
-_COARSE = 1e-6  # relative, what rounding of float32 products may do to J
-_FINE = 3e-6  # gap that is expected from here on down needs products in full precision
-_EXPECTED = 0.05  # of a gap, what a step leaves of it
+_SMALL = 1e-12  # relative gain that rounding of J hides
 _ROUGH = 1e-3  # gap at which a sample has told what it can
 _ROUGH_STEPS = 15
 
 
 CurvatureAt: TypeAlias = Callable[[Subspace], Curvature]
-
-
-@dataclass(frozen=True)
-class Descended:
-    """The objective over all rows, with cheaper products where there are any, and how it bends."""
-
-    evaluate: Evaluate
-    coarse: Evaluate | None
-    curvature: CurvatureAt
 
 
 @dataclass(frozen=True)
@@ -96,109 +85,10 @@ class Newton:
                 journal.sweeps += 1
             if estimated_gap(values[-4:], self.rounding) < _ROUGH:
                 break
-            point, N = self._majorize(seen, N)
+            point, N = self.majorize(seen, N)
         return point, N
 
-    def run(
-        self, function: Descended, point: Subspace, N: Float64Array, journal: Journal
-    ) -> Result:
-        """Newton's steps from near a minimizer; the further columns N come from `roughly`."""
-        pairs: deque[tuple[Float64Array, Float64Array]] = deque(maxlen=_PAIRS)
-        accepted: Seen | None = None
-        gradient = step = model = promised = None
-        E = np.zeros_like(N)
-        expected, wide, trust, refused = np.inf, True, 1.0, 0
-        coarse = was_coarse = function.coarse is not None
-        values: list[float] = []
-        while True:
-            coarse = coarse and expected > _FINE
-            evaluate = function.coarse if coarse and function.coarse else function.evaluate
-            seen = _look(evaluate, point, N if wide else N[:, :0])
-            journal.sweeps += 1
-            J, new = seen.moments.objective, self._gradient(seen)
-            noise = _COARSE if coarse or was_coarse else self.rounding
-            if accepted is not None and not accepted.moments.objective * (1 + noise) >= J:
-                if step is None or not np.isfinite(J):
-                    break  # a majorizing step rises by rounding alone
-                refused += 1
-                if refused == 1 and model is not None and gradient is not None:
-                    # Too long a step knows how the Hessian bends along it.
-                    pairs.append((step, new - gradient))
-                    step = model.again(pairs[-1], gradient)
-                    point = _retract(accepted.point, step)
-                else:
-                    pairs.clear()
-                    (point, N), wide = self._majorize(accepted, N), True
-                    step = promised = None
-                continue
-            refused = 0
-            values.append(J)
-            gap, D = estimated_gap(values[-4:], self.rounding), None
-            if J > 0:
-                if step is not None and gradient is not None:
-                    pairs.append((step, new - gradient))
-                model = self._model(function.curvature(seen.point), seen, N, E, wide, pairs)
-                E = model.E
-                D, definite = model.minimize(new, trust)
-                # A model is to be believed once it has told right what a step would gain.
-                known = (
-                    definite
-                    and model.trust == trust
-                    and promised is not None
-                    and promised <= _AGREED * (values[-2] - J) <= _AGREED**2 * promised
-                )
-                trust = model.trust
-                gain = -float(np.vdot(new, D)) / 2
-                gap = _SAFETY * gain / J if known else max(gap, _SAFETY * gain / J)
-                promised = gain if definite else None
-                if not definite:
-                    D = None
-            accepted, gradient, was_coarse = seen, new, coarse
-            journal.add(point, J, gap)
-            if gap < self.tol or journal.records[-1].iteration >= self.max_iter:
-                break
-            expected = gap * _EXPECTED if D is not None else gap
-            if D is None:
-                point, N = self._majorize(seen, N)
-                step = promised = None
-                wide = True
-            else:
-                point, step = _retract(point, D), D
-                wide = False
-        assert accepted is not None
-        return journal.result(accepted.point, journal.records[-1].gap < self.tol)
-
-    def _model(
-        self,
-        rows: Curvature,
-        seen: Seen,
-        N: Float64Array,
-        E: Float64Array,
-        wide: bool,
-        pairs: Sequence[tuple[Float64Array, Float64Array]],
-    ) -> Hessian:
-        W, moments = seen.point.basis, seen.moments
-        k = W.shape[1]
-        S = moments.gram[:k, :k]
-        if self.moves_center:
-            f = W.T @ moments.first
-            S = np.block([[S, f[:, None]], [f[None, :], np.array([[moments.mass]])]])
-        N = _orthonormal_beside(W, N)
-        if wide:
-            E = rows.scatter(N) - _horizontal(W, moments.product[:, k:])
-        model = Hessian(S, rows, N, _horizontal(W, E), k)
-        model.pairs = [(_horizontal(W, s), _horizontal(W, y)) for s, y in pairs]
-        return model
-
-    def _gradient(self, seen: Seen) -> Float64Array:
-        """∇J = −(I − WWᵀ)[AW, Σ d_i (x_i − c)], the last column where the center moves."""
-        W, moments = seen.point.basis, seen.moments
-        G = -moments.product[:, : W.shape[1]]
-        if self.moves_center:
-            G = np.column_stack([G, -moments.first])
-        return _horizontal(W, G)
-
-    def _majorize(self, seen: Seen, N: Float64Array) -> tuple[Subspace, Float64Array]:
+    def majorize(self, seen: Seen, N: Float64Array) -> tuple[Subspace, Float64Array]:
         """The majorizing step, and its N where the point was swept with V = [W, N]."""
         point, moments = seen.point, seen.moments
         center, k = point.center, point.n_components
@@ -208,6 +98,136 @@ class Newton:
         V, _ = scipy.linalg.qr(moments.product @ Y[:, ::-1], mode="economic", check_finite=False)
         there = Subspace(np.asarray(V[:, :k]), center)
         return there, np.asarray(V[:, k:]) if V.shape[1] > k else N
+
+    def run(
+        self,
+        evaluate: Evaluate,
+        curvature: CurvatureAt,
+        point: Subspace,
+        N: Float64Array,
+        journal: Journal,
+        *,
+        wide: bool,
+    ) -> Result:
+        """Newton's steps from near a minimizer; the further columns N come from `roughly`.
+
+        `wide` asks for N in the first sweep, as suits a sample that is small beside m.
+        """
+        walk = _Walk(self, curvature, N, wide)
+        while True:
+            seen = _look(evaluate, point, walk.N if walk.wide else walk.N[:, :0])
+            journal.sweeps += 1
+            if not walk.accepts(seen):
+                there = walk.retreat(seen)
+                if there is None:
+                    # A majorizing step rises by rounding alone: there is nothing left to gain.
+                    return journal.result(walk.seen.point, converged=True)
+                point = there
+                continue
+            gap, there = walk.advance(seen)
+            journal.add(point, seen.moments.objective, gap)
+            if gap < self.tol or journal.records[-1].iteration >= self.max_iter:
+                return journal.result(point, gap < self.tol)
+            point = there
+
+
+@dataclass
+class _Walk:
+    """Where a descent stands: the last point accepted, and what has been learned on the way."""
+
+    solver: Newton
+    curvature: CurvatureAt
+    N: Float64Array
+    wide: bool
+    seen: Seen = field(init=False)
+    gradient: Float64Array = field(init=False)
+    model: Hessian = field(init=False)
+    step: Float64Array | None = None
+    promised: float | None = None
+    trust: float = 1.0
+    refused: int = 0
+    excess: Float64Array | None = None
+    values: list[float] = field(default_factory=list)
+    pairs: deque[tuple[Float64Array, Float64Array]] = field(
+        default_factory=lambda: deque(maxlen=_PAIRS)
+    )
+
+    def accepts(self, seen: Seen) -> bool:
+        """Whether J has not risen."""
+        J = seen.moments.objective
+        return not self.values or self.values[-1] * (1 + self.solver.rounding) >= J
+
+    def retreat(self, seen: Seen) -> Subspace | None:
+        """Another point to go to from the last one; None where J falls no more."""
+        if self.step is None:
+            return None
+        self.refused += 1
+        if self.refused == 1:
+            # Too long a step knows how the Hessian bends along it.
+            self.pairs.append((self.step, self._slope(seen) - self.gradient))
+            self.step = self.model.again(self.pairs[-1], self.gradient)
+            return _retract(self.seen.point, self.step)
+        self.pairs.clear()
+        return self._majorized()
+
+    def advance(self, seen: Seen) -> tuple[float, Subspace]:
+        """The estimated gap at a point that is accepted, and the next point."""
+        J, slope = seen.moments.objective, self._slope(seen)
+        if self.step is not None:
+            self.pairs.append((self.step, slope - self.gradient))
+        self.seen, self.gradient, self.refused = seen, slope, 0
+        self.values.append(J)
+        gap = estimated_gap(self.values[-4:], self.solver.rounding)
+        if J <= 0:
+            return gap, self._majorized()
+        self.model = self._hessian(seen)
+        D, definite = self.model.minimize(slope, self.trust)
+        gain = -float(np.vdot(slope, D)) / 2
+        known = definite and self.model.trust == self.trust and self._told_right(gain)
+        gap = _SAFETY * gain / J if known else max(gap, _SAFETY * gain / J)
+        self.trust = self.model.trust
+        if not definite:
+            return gap, self._majorized()
+        self.step, self.promised, self.wide = D, gain, False
+        return gap, _retract(seen.point, D)
+
+    def _told_right(self, gain: float) -> bool:
+        """Whether the model told what the last step would gain, as it must to be believed."""
+        if self.promised is None:
+            return False
+        gained = self.values[-2] - self.values[-1]
+        if self.promised <= _AGREED * gained <= _AGREED**2 * self.promised:
+            return True
+        return max(gain, self.promised) < _SMALL * self.values[-1]
+
+    def _majorized(self) -> Subspace:
+        """The majorizing step from the last point, after which N is swept too."""
+        point, self.N = self.solver.majorize(self.seen, self.N)
+        self.step, self.promised, self.wide = None, None, True
+        return point
+
+    def _slope(self, seen: Seen) -> Float64Array:
+        """∇J = −(I − WWᵀ)[AW, Σ d_i (x_i − c)], the last column where the center moves."""
+        W, moments = seen.point.basis, seen.moments
+        G = -moments.product[:, : W.shape[1]]
+        if self.solver.moves_center:
+            G = np.column_stack([G, -moments.first])
+        return _horizontal(W, G)
+
+    def _hessian(self, seen: Seen) -> Hessian:
+        rows = self.curvature(seen.point)
+        W, moments = seen.point.basis, seen.moments
+        k = W.shape[1]
+        S = moments.gram[:k, :k]
+        if self.solver.moves_center:
+            f = W.T @ moments.first
+            S = np.block([[S, f[:, None]], [f[None, :], np.array([[moments.mass]])]])
+        N = _orthonormal_beside(W, self.N)
+        if self.wide:
+            self.excess = rows.scatter(N) - moments.product[:, k:]
+        E = np.zeros_like(N) if self.excess is None else _horizontal(W, self.excess)
+        pairs = [(_horizontal(W, s), _horizontal(W, y)) for s, y in self.pairs]
+        return Hessian(S, rows, N, E, k, pairs)
 
 
 def _look(evaluate: Evaluate, point: Subspace, N: Float64Array) -> Seen:
