@@ -41,6 +41,7 @@ _PARTS = 4
 _SMALL = 1 << 17  # entries below which a thread costs more than it saves
 _FEW = 300  # rows that tell the scale of the residuals
 _ALL_AXES = 40  # columns up to which a majorizing step sees all of A
+_THIN = 4  # of so many rows at least one is swept where a sample tells too little
 _ENOUGH = 20  # rows a column, with which a sample tells what the scatter along N is
 
 
@@ -172,6 +173,14 @@ def newton_fit(
         some = DenseSource(rows, weights=omega, workers=workers)
         rough = make_objective(some, loss, omega, smoothing, few, scale)
         point, N = solver.roughly(rough, point, N, journal if sample.whole else None)
+    point = Subspace(point.basis, point.center + sample.origin)
+    # With few rows a column the curvature is noise where it matters, along N.
+    wide = len(sample.rows) < _ENOUGH * m
+    every = source.every(max(_THIN, source.shape[0] // (_ENOUGH * m))) if wide else None
+    if every is not None and not sample.whole:
+        few = few + sample.origin
+        rough = make_objective(every, loss, every.weights, smoothing, few, scale)
+        point, N = solver.roughly(rough, point, N)
     bare = loss
     if isinstance(rough, AnnealedObjective):
         settled = rough.settled(point)
@@ -180,7 +189,6 @@ def newton_fit(
         loss = settled
     elif isinstance(rough, FixedObjective):
         loss = rough.loss
-    point = Subspace(point.basis, point.center + sample.origin)
     objective = FixedObjective(source, loss, bare, source.weights)
 
     def curvature(at: Subspace) -> SummedCurvature:
@@ -194,8 +202,6 @@ def newton_fit(
         closed = (at, keep, close(source, at, loss, bare, keep))
         return finite(closed[2].moments)
 
-    # With few rows a column the curvature is noise where it matters, along N.
-    wide = len(sample.rows) < _ENOUGH * m
     result = solver.run(objective, curvature, point, N, journal, wide=wide, last=last)
     if closed is None or closed[0] is not result.point:
         return Found(result, objective, None)

@@ -90,6 +90,10 @@ class Source(ABC):
         """How an error names a row."""
         return f"row {row}"
 
+    def every(self, step: int) -> Source | None:
+        """Every so many-th row, posed as these are, where it can be read without the others."""
+        return None
+
     def wide(self) -> Array | None:
         """All rows as one array, not in units, where data with few of them can be had so."""
         return None

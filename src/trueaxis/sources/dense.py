@@ -71,6 +71,12 @@ class DenseSource(BlockSource):
         """A copy of the rows for which the boolean array is true."""
         return DenseSource(self.array[present])
 
+    def every(self, step: int) -> DenseSource:
+        """A view of every so many-th row."""
+        weights = None if self.weights is None else self.weights[step // 2 :: step]
+        rows = DenseSource(self.array[step // 2 :: step])
+        return rows.posed(self.workers, weights=weights, unit=self.unit)
+
     def wide(self) -> Array:
         """The array itself."""
         return self.array
