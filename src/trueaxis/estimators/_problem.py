@@ -148,6 +148,7 @@ class Problem:
                 self.rng,
                 moves=settings.moves_center,
                 hard=hard and settings.has_many_minima,
+                many_minima=settings.has_many_minima,
             )
         else:
             basis = starts.STARTS[str(name)](self.sample, k, self.center, self.sample_weights)
