@@ -172,6 +172,7 @@ def least_outlying(
     spread = weighted_median(deviations, weights)
     outlyingness = (deviations / np.maximum(spread, 1e-9 * deviations.max())).max(axis=1)
     near = outlyingness <= weighted_median(outlyingness, weights)
+    near[np.argsort(outlyingness, kind="stable")[: k + 2]] = True  # half may be too few for k axes
     omega = _picked(weights, near)
     if moves:
         center = np.average(S[near], axis=0, weights=omega)
