@@ -16,7 +16,7 @@ from trueaxis._products import Block, dense_rows
 from trueaxis._sweep import pieces
 from trueaxis._typing import Float64Array
 from trueaxis.losses import L1, Bisquare, Cauchy, Huber, L2p, Loss, Trimmed
-from trueaxis.sources import DenseSource, Source, SparseSource
+from trueaxis.sources import DenseSource, Source, SparseSource, open_source
 from trueaxis.starts import STARTS
 
 LOSSES = ("l2p", "l1", "huber", "cauchy", "bisquare", "trimmed")
@@ -110,6 +110,10 @@ def check_n_components(n_components: Any, limit: int, n: int, m: int) -> int | f
 
 def open_rows(estimator: Any, X: Any, *, reset: bool) -> Source:
     """The rows of X as a source, without a copy where they are numbers already."""
+    source = open_source(X)
+    if source is not None:
+        validate_data(estimator, source.header, reset=reset, skip_check_array=True)
+        return source
     checked = validate_data(
         estimator,
         X,
