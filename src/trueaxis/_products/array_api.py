@@ -15,7 +15,7 @@ from trueaxis._products.base import Center, dense_rows, project
 from trueaxis._typing import Array, Float64Array
 
 _EVERY = slice(None)
-_ROWS = 1 << 12  # rows whose float32 products are added up in that precision
+_ROWS = 1 << 8  # rows whose float32 products are added up in that precision
 
 
 @dataclass(slots=True)
@@ -85,19 +85,20 @@ def _squares(xp: Any, R: Any) -> Float64Array:
 
 
 def _product(xp: Any, B: Any, Q: Any) -> Float64Array:
-    """BᵀQ: float32 products of a few thousand rows each are added up in float64.
+    """BᵀQ: float32 products of a few hundred rows each are added up in float64.
 
-    They are so on the device where it has float64, and there are no others where it has not.
+    They are so on the device where it has float64, and in float32 where it has not.
     """
-    n, m = B.shape
-    whole = n - n % _ROWS
-    if B.dtype == xp.float64 or not whole:
+    (n, m), q = B.shape, Q.shape[1]
+    rows = max(_ROWS, q)  # the products are no larger than B
+    whole = n - n % rows
+    if B.dtype == xp.float64 or not whole or not q:
         return to_host(xp.matrix_transpose(B) @ Q).astype(np.float64, copy=False)
-    groups = (
-        xp.reshape(B[:whole, :], (-1, _ROWS, m)),
-        xp.reshape(Q[:whole, :], (-1, _ROWS, Q.shape[1])),
+    dealt = (
+        xp.reshape(B[:whole, :], (whole // rows, rows, m)),
+        xp.reshape(Q[:whole, :], (whole // rows, rows, q)),
     )
-    parts = xp.matrix_transpose(groups[0]) @ groups[1]
-    total = to_host(xp.sum(parts, axis=0, dtype=floats(B).get("float64")))
+    products = xp.matrix_transpose(dealt[0]) @ dealt[1]
+    total = to_host(xp.sum(products, axis=0, dtype=floats(B).get("float64")))
     rest = to_host(xp.matrix_transpose(B[whole:, :]) @ Q[whole:, :])
     return np.add(total, rest, dtype=np.float64)

@@ -24,7 +24,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 def open_array(estimator: Any, X: Any, *, reset: bool) -> ArrayApiSource:
     """The rows of an array that stays where it lives."""
-    _refuse_complex(X)
+    _refuse_some(X)
     checked = validate_data(
         estimator,
         X,
@@ -40,7 +40,7 @@ def check_scores(X: Any) -> Any:
     """Scores, checked, as an array of their own library where that is dispatched to."""
     dtypes: list[Any] = [np.float64, np.float32]
     if is_dispatched(X):
-        _refuse_complex(X)
+        _refuse_some(X)
         dtypes = list(floats(X).values())
     with readable(X):
         return check_array(X, dtype=dtypes, input_name="X")
@@ -122,6 +122,8 @@ def _residence(array: Any) -> tuple[Any, Any] | None:
     return (namespace(array), device(array)) if is_dispatched(array) else None
 
 
-def _refuse_complex(X: Any) -> None:
+def _refuse_some(X: Any) -> None:
     if namespace(X).isdtype(X.dtype, "complex floating"):
         raise ValueError(f"Complex data not supported: X has dtype {X.dtype}.")
+    if getattr(X, "requires_grad", False):
+        raise ValueError("X requires a gradient, which no answer here has; pass X.detach().")

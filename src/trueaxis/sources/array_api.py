@@ -35,10 +35,6 @@ class ArrayApiSource(BlockSource):
     _small = True
 
     def __init__(self, X: Any) -> None:
-        if getattr(X, "requires_grad", False):
-            raise ValueError(
-                "X requires a gradient, which no fit and no answer here can give; pass X.detach()."
-            )
         self.array = X
         self._xp = namespace(X)
         n, m = X.shape
