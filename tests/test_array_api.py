@@ -403,7 +403,9 @@ def test_bad_entries_are_named(convert):
 
 
 @pytest.mark.usefixtures("dispatch")
-def test_a_tensor_that_requires_a_gradient_is_refused():
+def test_tensors_that_are_more_than_rows_are_refused():
+    with pytest.raises(ValueError, match=r"sparse tensor.*X\.to_dense\(\)"):
+        RobustPCA(3).fit(torch.asarray(X).to_sparse())
     with pytest.raises(ValueError, match=r"X\.detach\(\)"):
         RobustPCA(3).fit(torch.asarray(X).requires_grad_())
 

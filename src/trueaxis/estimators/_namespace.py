@@ -125,5 +125,10 @@ def _residence(array: Any) -> tuple[Any, Any] | None:
 def _refuse_some(X: Any) -> None:
     if namespace(X).isdtype(X.dtype, "complex floating"):
         raise ValueError(f"Complex data not supported: X has dtype {X.dtype}.")
+    if "sparse" in str(getattr(X, "layout", "")):  # only PyTorch's have one
+        raise ValueError(
+            "X is a sparse tensor, which has no blocks of rows; pass X.to_dense(), or a SciPy "
+            "sparse array, which is never made dense."
+        )
     if getattr(X, "requires_grad", False):
         raise ValueError("X requires a gradient, which no answer here has; pass X.detach().")

@@ -185,7 +185,8 @@ class RobustPCA(Recorded, AxesTransformer):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows.
+            The rows. Where scikit-learn's ``array_api_dispatch`` is enabled, an array of PyTorch,
+            CuPy, ... stays where it lives, and the fitted arrays are of its kind.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
             A weight of 2 counts as the row twice, of 0 as the row left out.

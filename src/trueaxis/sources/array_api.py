@@ -16,7 +16,10 @@ _BLOCK_BYTES = 1 << 26  # the deviations of a block are written; many small ones
 class ArrayApiSource(BlockSource):
     """Blocks of rows of an array that follows the Array API standard: PyTorch's, CuPy's, ...
 
-    The library has threads of its own: blocks are handed out one after the other.
+    The library has threads of its own: blocks are handed out one after the other. Numbers a row and
+    sums come to the host, where losses and solvers run, and with them the rows of samples. All rows
+    come in two cases: where they are fewer than the columns, which a copy of them is reduced by,
+    and, a part at a time, where a loss is one of the entries of residuals (ℓ1).
 
     Parameters
     ----------
