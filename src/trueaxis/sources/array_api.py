@@ -10,7 +10,7 @@ from trueaxis._device import DeviceBlock, like, namespace, to_host
 from trueaxis._typing import Array, Float64Array
 from trueaxis.sources.base import BlockSource, partition
 
-_BLOCK_BYTES = 1 << 26  # the deviations of a block are written; many small ones keep a device idle
+_BLOCK_BYTES = 1 << 25  # the deviations of a block are written; many small ones keep a device idle
 
 
 class ArrayApiSource(BlockSource):
