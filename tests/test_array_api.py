@@ -355,6 +355,8 @@ def test_a_fitted_model_survives_pickling():
             torch.asarray(X),
         )
     assert (again.history_ == pca.history_).all()
+    del again.history_
+    assert not hasattr(again, "history_")
 
 
 def test_an_array_that_numpy_cannot_read_is_refused_with_a_way_out():

@@ -86,19 +86,26 @@ def answers_like_X(method: Method) -> Method:
 
 
 class Recorded:
-    """An estimator's ``history_``, which is no array of numbers and lives where Python does."""
+    """An estimator's ``history_``: records, not numbers, which no other library has arrays for.
 
-    _records: tuple[Any, ...]
+    They are kept as a tuple, so that every array among the attributes of a fit lives where X does.
+    """
 
     @property
     def history_(self) -> np.recarray[Any, Any]:
         """One record before the first and after every update of the fit."""
-        check_is_fitted(self)
-        return np.array(list(self._records), dtype=HISTORY).view(np.recarray)
+        records = vars(self).get("history_")
+        if records is None:
+            raise AttributeError(f"This {type(self).__name__} has no history_ before a fit.")
+        return np.array(list(records), dtype=HISTORY).view(np.recarray)
 
     @history_.setter
     def history_(self, records: np.recarray[Any, Any]) -> None:
-        self._records = tuple(records.tolist())
+        vars(self)["history_"] = tuple(records.tolist())
+
+    @history_.deleter
+    def history_(self) -> None:
+        del vars(self)["history_"]
 
 
 def _check_home(estimator: Any, X: Any, method: str) -> None:
