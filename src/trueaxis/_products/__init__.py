@@ -4,7 +4,8 @@ Everything that costs time in a sweep is here: `project` before the loss is know
 `Projection` adds up after it. One file a kind of block; the sweeps see the protocol alone.
 """
 
-from trueaxis._products import sparse as _sparse  # registers its blocks with `project`
+from trueaxis._products import array_api as _array_api  # registers its blocks with `project`
+from trueaxis._products import sparse as _sparse  # and so does this
 from trueaxis._products.base import (
     Block,
     Center,
@@ -29,4 +30,4 @@ __all__ = [
     "squared_norms",
 ]
 
-del _sparse
+del _array_api, _sparse

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from trueaxis._device import to_host
 from trueaxis._subspace import Subspace
 from trueaxis._sweep import row_terms
 from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
 from trueaxis.estimators import _inputs
+from trueaxis.estimators._namespace import answers_like_X
 from trueaxis.outliers import score_distances
 from trueaxis.sources import Source
 
@@ -21,7 +23,8 @@ def squares_and_scores(
 ) -> tuple[Float64Array, Float64Array]:
     """‖r_i‖² and z_i of checked rows about an estimator's axes, block by block."""
     point = Subspace(
-        estimator.components_.T.astype(np.float64), np.asarray(estimator.mean_, dtype=np.float64)
+        to_host(estimator.components_).T.astype(np.float64),
+        to_host(estimator.mean_).astype(np.float64),
     )
     with Workers.start(n_jobs) as workers:
         source = X.posed(workers)
@@ -43,6 +46,7 @@ class OutlierDistances:
         rows = _inputs.open_rows(self, X, reset=False)
         return squares_and_scores(rows, self, self.n_jobs, getattr(self, "feature_names_in_", None))
 
+    @answers_like_X
     def score_distance(self, X: Any) -> Float64Array:
         r"""Distance of rows from the center within the subspace, in standard deviations.
 
@@ -59,9 +63,10 @@ class OutlierDistances:
         ndarray of shape (n_samples,)
         """
         _, Z = self._squares_and_scores(X)
-        variances = self.explained_variance_.astype(np.float64)
+        variances = to_host(self.explained_variance_).astype(np.float64)
         return score_distances(Z, np.zeros(Z.shape[1]), np.diag(variances))
 
+    @answers_like_X
     def orthogonal_distance(self, X: Any) -> Float64Array:
         r"""Distance of rows from the subspace, :math:`\|(I - WW^T)(x_i - c)\|`.
 

@@ -11,12 +11,14 @@ import scipy.linalg
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
+from trueaxis._device import is_dispatched, to_host
 from trueaxis._linalg import polar
 from trueaxis._products import Block, dense_rows
 from trueaxis._sweep import pieces
 from trueaxis._typing import Float64Array
+from trueaxis.estimators._namespace import open_array, readable
 from trueaxis.losses import L1, Bisquare, Cauchy, Huber, L2p, Loss, Trimmed
-from trueaxis.sources import DenseSource, Source, SparseSource
+from trueaxis.sources import DenseSource, Source, SparseSource, open_source
 from trueaxis.starts import STARTS
 
 LOSSES = ("l2p", "l1", "huber", "cauchy", "bisquare", "trimmed")
@@ -110,15 +112,22 @@ def check_n_components(n_components: Any, limit: int, n: int, m: int) -> int | f
 
 def open_rows(estimator: Any, X: Any, *, reset: bool) -> Source:
     """The rows of X as a source, without a copy where they are numbers already."""
-    checked = validate_data(
-        estimator,
-        X,
-        reset=reset,
-        accept_sparse="csr",
-        dtype=[np.float64, np.float32],
-        ensure_all_finite=False,
-        ensure_min_samples=1,
-    )
+    source = open_source(X)
+    if source is not None:
+        validate_data(estimator, source.header, reset=reset, skip_check_array=True)
+        return source
+    if is_dispatched(X):
+        return open_array(estimator, X, reset=reset)
+    with readable(X):
+        checked = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+            ensure_min_samples=1,
+        )
     return SparseSource(checked) if sparse.issparse(checked) else DenseSource(np.asarray(checked))
 
 
@@ -126,7 +135,7 @@ def check_sample_weight(sample_weight: Any, n: int) -> Float64Array | None:
     """Finite weights >= 0, one a row and not all zero; None where they are all 1."""
     if sample_weight is None:
         return None
-    weights = np.asarray(sample_weight)
+    weights = to_host(sample_weight)
     if weights.dtype.kind not in "biuf":
         raise ValueError(f"sample_weight has dtype {weights.dtype}; it must be real numbers.")
     weights = weights.astype(np.float64)
@@ -278,7 +287,7 @@ def check_center(center: Any, m: int) -> str | Float64Array | None:
 
 def _real_array(name: str, value: Any) -> Float64Array:
     try:
-        array = np.asarray(value)
+        array = to_host(value)
         if array.dtype.kind not in "biuf":
             raise TypeError(f"dtype {array.dtype}")
     except (TypeError, ValueError) as error:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from trueaxis import _products
+from trueaxis._device import common_dtype, like, to_host
 from trueaxis._subspace import Subspace
 from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
 from trueaxis.estimators import _gaussian, _inputs
 from trueaxis.estimators._distances import OutlierDistances
+from trueaxis.estimators._namespace import answers_like_X, check_scores
 
 
 @contextmanager
@@ -48,18 +50,20 @@ class AxesTransformer(
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.array_api_support = True
         return tags
 
     @property
     def _n_features_out(self) -> int:
-        return len(self.components_)
+        return int(self.components_.shape[0])
 
     @property
     def subspace_(self) -> Subspace:
         """The fitted center and axes as a `Subspace`."""
         check_is_fitted(self)
-        return Subspace(self.components_.T, self.mean_)
+        return Subspace(to_host(self.components_).T, to_host(self.mean_))
 
+    @answers_like_X
     def transform(self, X: Any) -> Array:
         """Scores of rows: their coordinates along the axes.
 
@@ -76,10 +80,11 @@ class AxesTransformer(
         check_is_fitted(self)
         rows = _inputs.open_rows(self, X, reset=False)
         # Scaled axes rather than scaled scores: the same numbers, without another pass.
-        P = self.components_.T / self._whitening() if self.whiten else self.components_.T
+        axes = to_host(self.components_).T
+        P = axes / self._whitening() if self.whiten else axes
         k = P.shape[1]
         P = _products.padded_columns(P, rows.dtype)
-        center = _products.split_center(self.mean_.astype(np.float64), rows.dtype)
+        center = _products.split_center(to_host(self.mean_).astype(np.float64), rows.dtype)
         with Workers.start(self.n_jobs) as workers:
             source = rows.posed(workers)
             _inputs.check_finite(source, getattr(self, "feature_names_in_", None))
@@ -88,6 +93,7 @@ class AxesTransformer(
             )
             return scores
 
+    @answers_like_X
     def inverse_transform(self, X: Any) -> Array:
         """Rows of the data's space from scores.
 
@@ -101,16 +107,20 @@ class AxesTransformer(
         ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        Z = check_array(X, dtype=[np.float64, np.float32], input_name="X")
-        k = len(self.components_)
+        Z = check_scores(X)
+        k = self._n_features_out
         if Z.shape[1] != k:
             raise ValueError(
                 f"X has {Z.shape[1]} columns, but the model has {k} components; pass scores as "
                 "transform returns them."
             )
-        axes = self.components_ * self._whitening()[:, None] if self.whiten else self.components_
-        return np.asarray(Z @ axes + self.mean_)
+        axes = to_host(self.components_)
+        axes = axes * self._whitening()[:, None] if self.whiten else axes
+        Z, axes, center = common_dtype(Z, like(Z, axes), like(Z, to_host(self.mean_)))
+        rows: Array = Z @ axes + center
+        return rows
 
+    @answers_like_X
     def score_samples(self, X: Any) -> Float64Array:
         """Log-likelihood of each row under the Gaussian that the axes describe.
 
@@ -131,11 +141,12 @@ class AxesTransformer(
         return _gaussian.log_likelihood(
             Z,
             squares,
-            self.explained_variance_.astype(np.float64),
+            to_host(self.explained_variance_).astype(np.float64),
             float(self.noise_variance_),
             self.components_.shape[1],
         )
 
+    @answers_like_X
     def score(self, X: Any, y: Any = None) -> float:
         """Mean of `score_samples`: what a grid search maximizes.
 
@@ -152,9 +163,9 @@ class AxesTransformer(
         -------
         float
         """
-        return float(np.mean(self.score_samples(X)))
+        return float(np.mean(to_host(self.score_samples(X))))
 
-    def get_covariance(self) -> Float64Array:
+    def get_covariance(self) -> Any:
         """Covariance of the Gaussian model: WΛWᵀ + σ²(I − WWᵀ).
 
         Returns
@@ -162,11 +173,9 @@ class AxesTransformer(
         ndarray of shape (n_features, n_features)
         """
         check_is_fitted(self)
-        return _gaussian.covariance(
-            self.components_, self.explained_variance_, float(self.noise_variance_)
-        )
+        return self._of_model(_gaussian.covariance)
 
-    def get_precision(self) -> Float64Array:
+    def get_precision(self) -> Any:
         """Inverse of `get_covariance`.
 
         Returns
@@ -174,12 +183,15 @@ class AxesTransformer(
         ndarray of shape (n_features, n_features)
         """
         check_is_fitted(self)
-        return _gaussian.precision(
-            self.components_, self.explained_variance_, float(self.noise_variance_)
-        )
+        return self._of_model(_gaussian.precision)
+
+    def _of_model(self, matrix: Callable[[Array, Array, float], Float64Array]) -> Any:
+        """A matrix of the Gaussian model, where the fitted arrays are."""
+        axes, variances = to_host(self.components_), to_host(self.explained_variance_)
+        return like(self.components_, matrix(axes, variances, float(self.noise_variance_)))
 
     def _whitening(self) -> Array:
         """Standard deviations along the axes, kept off zero as in scikit-learn."""
-        deviations = np.sqrt(self.explained_variance_)
+        deviations = np.sqrt(to_host(self.explained_variance_))
         floor = np.finfo(deviations.dtype).eps * deviations.max(initial=0.0)
         return np.maximum(deviations, floor if floor > 0 else 1.0)

@@ -10,12 +10,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from trueaxis import starts
+from trueaxis._device import to_host
 from trueaxis._subspace import Subspace
 from trueaxis._threads import Workers, single_threaded_blas
 from trueaxis._typing import Array, Float64Array
 from trueaxis._univariate import nearest
 from trueaxis.estimators import _inputs
 from trueaxis.estimators._distances import squares_and_scores
+from trueaxis.estimators._namespace import answers_like_X, settle
 from trueaxis.estimators._transform import unchanged_on_error
 from trueaxis.estimators.robust_pca import RobustPCA
 from trueaxis.outliers import (
@@ -115,6 +117,7 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.array_api_support = True
         return tags
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PCAOutlierDetector:
@@ -135,6 +138,7 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         """
         with unchanged_on_error(self), single_threaded_blas():
             self._fit(_inputs.open_rows(self, X, reset=True), X, sample_weight)
+            settle(self, X)
         return self
 
     def _fit(self, rows: Source, X: Any, sample_weight: Any) -> None:
@@ -210,8 +214,10 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
     def _distances(self, X: Any) -> tuple[Float64Array, Float64Array]:
         check_is_fitted(self)
         od, Z = self._terms(_inputs.open_rows(self, X, reset=False))
-        return score_distances(Z, self.score_location_, self.score_scatter_), od
+        location, scatter = to_host(self.score_location_), to_host(self.score_scatter_)
+        return score_distances(Z, location, scatter), od
 
+    @answers_like_X
     def score_distance(self, X: Any) -> Float64Array:
         """Distance of rows from the robust location of the scores, in standard deviations.
 
@@ -226,6 +232,7 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         """
         return self._distances(X)[0]
 
+    @answers_like_X
     def orthogonal_distance(self, X: Any) -> Float64Array:
         """Distance of rows from the subspace; exactly 0 where it is no more than rounding.
 
@@ -240,6 +247,7 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         """
         return self._distances(X)[1]
 
+    @answers_like_X
     def score_samples(self, X: Any) -> Float64Array:
         """Minus the larger of the two distances, each as a share of its cut-off.
 
@@ -256,6 +264,7 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         score, orthogonal = self._distances(X)
         return self._normality(score, orthogonal)
 
+    @answers_like_X
     def decision_function(self, X: Any) -> Float64Array:
         """How far rows are from being outliers: ``score_samples(X) - offset_``.
 
@@ -271,6 +280,7 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         """
         return self.score_samples(X) - self.offset_
 
+    @answers_like_X
     def predict(self, X: Any) -> Array:
         """-1 for an outlier, +1 for any other row.
 
@@ -283,8 +293,9 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         -------
         ndarray of int, shape (n_samples,)
         """
-        return np.where(self.decision_function(X) < 0, -1, 1)
+        return np.where(to_host(self.decision_function(X)) < 0, -1, 1)
 
+    @answers_like_X
     def classify(self, X: Any) -> Array:
         """The place of rows in the outlier map.
 

@@ -14,13 +14,14 @@ from trueaxis._threads import Workers
 from trueaxis.estimators import _breakdown, _inputs
 from trueaxis.estimators._breakdown import Contradiction
 from trueaxis.estimators._fit import Fit, fit
+from trueaxis.estimators._namespace import Recorded, settle
 from trueaxis.estimators._objectives import NotFiniteError
 from trueaxis.estimators._settings import Settings
 from trueaxis.estimators._transform import AxesTransformer, unchanged_on_error
 from trueaxis.sources import Source
 
 
-class RobustPCA(AxesTransformer):
+class RobustPCA(Recorded, AxesTransformer):
     r"""Principal component analysis that outliers cannot tilt.
 
     Finds the center c and the k orthonormal axes W that minimize the reconstruction error
@@ -184,7 +185,8 @@ class RobustPCA(AxesTransformer):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows.
+            The rows. Where scikit-learn's ``array_api_dispatch`` is enabled, an array of PyTorch,
+            CuPy, ... stays where it lives, and the fitted arrays are of its kind.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
             A weight of 2 counts as the row twice, of 0 as the row left out.
@@ -196,6 +198,7 @@ class RobustPCA(AxesTransformer):
         """
         with unchanged_on_error(self):
             against = self._fit(_inputs.open_rows(self, X, reset=True), sample_weight)
+            settle(self, X)
         if not self.converged_ and self.tol > 0:
             warnings.warn(
                 f"RobustPCA stopped after max_iter={self.max_iter} updates at an estimated "
@@ -303,7 +306,7 @@ class RobustPCA(AxesTransformer):
         self.noise_variance_ = cast(found.leftover * per_mass / (most - k)) if k < most else 0.0
         self.n_components_ = k
         self.n_samples_ = int(total) if float(total).is_integer() else total
-        self.objective_ = found.objective * unit**power
+        self.objective_ = float(found.objective * unit**power)
         history = found.result.history.copy()
         history["objective"] *= unit**power
         self.history_ = history

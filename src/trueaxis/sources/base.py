@@ -66,6 +66,11 @@ class Source(ABC):
         """The precision in which products with the rows are made."""
 
     @property
+    def header(self) -> Any:
+        """No rows, of the columns of the data and their names, in a form scikit-learn knows."""
+        return np.empty((0, self.shape[1]))
+
+    @property
     def answers(self) -> np.dtype:
         """The precision that answers are given in."""
         return self.dtype

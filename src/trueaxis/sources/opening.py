@@ -1,0 +1,14 @@
+"""Which source a thing that holds rows is read by, for kinds that are not arrays in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trueaxis.sources.base import Source
+
+
+def open_source(X: Any) -> Source | None:
+    """The source for X; None where it is an array in memory, or like one."""
+    if isinstance(X, Source):
+        return X
+    return None
