@@ -47,8 +47,13 @@ class AxesTransformer(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = not self._has_gaps
+        tags.input_tags.allow_nan = self._has_gaps
         return tags
+
+    @property
+    def _has_gaps(self) -> bool:
+        return bool(getattr(self, "missing", None) == "nan")
 
     @property
     def _n_features_out(self) -> int:
@@ -71,7 +76,9 @@ class AxesTransformer(
         Returns
         -------
         ndarray of shape (n_samples, n_components_)
-            ``(X - mean_) @ components_.T``, scaled to unit variance where `whiten` is set.
+            ``(X - mean_) @ components_.T``, scaled to unit variance where `whiten` is set. With
+            ``missing="nan"`` the scores of a row with NaN are those that fit its observed entries
+            best; `inverse_transform` of them fills the others.
         """
         check_is_fitted(self)
         rows = _inputs.open_rows(self, X, reset=False)
@@ -84,7 +91,7 @@ class AxesTransformer(
             source = rows.posed(workers)
             _inputs.check_finite(source, getattr(self, "feature_names_in_", None))
             scores: Array = source.collect(
-                lambda block: _products.project(block, center, P, 0).Z[:, :k].astype(rows.answers)
+                lambda block: _products.project(block, center, P, k).Z[:, :k].astype(rows.answers)
             )
             return scores
 
@@ -116,7 +123,8 @@ class AxesTransformer(
 
         As in scikit-learn's PCA this is the probabilistic model with covariance
         `get_covariance`, here with the robust center, axes and variances. It is comparable over
-        `p` and over `n_components`, which the objective is not.
+        `p` and over `n_components`, which the objective is not. A row with NaN
+        (``missing="nan"``) has the likelihood of its observed entries.
 
         Parameters
         ----------
@@ -127,6 +135,8 @@ class AxesTransformer(
         -------
         ndarray of shape (n_samples,)
         """
+        if self._has_gaps:
+            return self._likelihood_of_observed(X)
         squares, Z = self._squares_and_scores(X)
         return _gaussian.log_likelihood(
             Z,
@@ -135,6 +145,18 @@ class AxesTransformer(
             float(self.noise_variance_),
             self.components_.shape[1],
         )
+
+    def _likelihood_of_observed(self, X: Any) -> Float64Array:
+        check_is_fitted(self)
+        rows = _inputs.open_rows(self, X, reset=False)
+        center, C = self.mean_.astype(np.float64), self.get_covariance().astype(np.float64)
+        with Workers.start(self.n_jobs) as workers:
+            source = rows.posed(workers)
+            _inputs.check_finite(source, getattr(self, "feature_names_in_", None))
+            found: Float64Array = source.collect(
+                lambda block: _gaussian.log_likelihood_of_observed(block.rows, center, C)
+            )
+            return found
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean of `score_samples`: what a grid search maximizes.

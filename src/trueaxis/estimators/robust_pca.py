@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from trueaxis._linalg import flip_signs
 from trueaxis._threads import Workers
-from trueaxis.estimators import _breakdown, _inputs
+from trueaxis.estimators import _breakdown, _inputs, _missing
 from trueaxis.estimators._breakdown import Contradiction
 from trueaxis.estimators._fit import Fit, fit
 from trueaxis.estimators._objectives import NotFiniteError
@@ -70,6 +70,10 @@ class RobustPCA(AxesTransformer):
     check_breakdown : bool, default=True
         Whether to compare the result with a fit of high breakdown point to a few rows, and warn
         (`BreakdownWarning`) where that contradicts it. Not done at p=2 and for bounded losses.
+    missing : {"nan", None}, default=None
+        "nan" treats NaN as an entry that was not observed: residuals, weights and distances are
+        those of the observed entries, and the others are filled by the axes as they are found.
+        None makes NaN an error, as infinity always is.
     smoothing : "auto" or float >= 0, default="auto"
         Residuals below this share of the rows' median distance from the center are rounded off,
         so that a row in the subspace has a finite weight. "auto" shrinks it as the fit settles,
@@ -150,6 +154,7 @@ class RobustPCA(AxesTransformer):
         breakdown: float = 0.5,
         support_fraction: float = 0.75,
         check_breakdown: bool = True,
+        missing: str | None = None,
         smoothing: Any = "auto",
         whiten: bool = False,
         max_iter: int = 200,
@@ -169,6 +174,7 @@ class RobustPCA(AxesTransformer):
         self.breakdown = breakdown
         self.support_fraction = support_fraction
         self.check_breakdown = check_breakdown
+        self.missing = missing
         self.smoothing = smoothing
         self.whiten = whiten
         self.max_iter = max_iter
@@ -210,6 +216,8 @@ class RobustPCA(AxesTransformer):
     def _fit(self, X: Source, sample_weight: Any) -> Contradiction | None:
         n, m = X.shape
         weights = _inputs.check_sample_weight(sample_weight, n)
+        names = getattr(self, "feature_names_in_", None)
+        X, weights = _missing.settle(X, weights, self.n_components, names)
         present = np.ones(n, bool) if weights is None else weights > 0
         rows = X if present.all() else X.where(present)
         held = None if weights is None else weights[present]
@@ -218,7 +226,7 @@ class RobustPCA(AxesTransformer):
         counts = weights is None or not np.any(weights % 1.0)
         most = min(int(total) if counts else rows.shape[0], m)
         n_components = _inputs.check_n_components(self.n_components, most, n, m)
-        settings = self._settings(n_components, m)
+        settings = Settings.of(self, n_components, m)
         power = settings.degree
         rng = check_random_state(0 if self.random_state is None else self.random_state)
         with Workers.start(self.n_jobs) as workers:
@@ -230,7 +238,6 @@ class RobustPCA(AxesTransformer):
                 return fit(source, n_components, most, settings, rng), source
 
             source = X.posed(workers)
-            names = getattr(self, "feature_names_in_", None)
             peak = _inputs.peak_of_some(source) if settings.is_smooth_sum and held is None else None
             try:
                 found, posed = attempt(
@@ -241,47 +248,12 @@ class RobustPCA(AxesTransformer):
                 # else would cost as much as one of these.
                 found, posed = attempt(_inputs.check_finite(source, names))
         self._take(found, total, posed.unit, power or 0.0, X.answers, most)
-        self.n_sweeps_ = source.passes + posed.passes
+        self.n_sweeps_ = X.passes + source.passes + posed.passes
         self.weights_ = None
         if found.weights is not None:
             self.weights_ = np.zeros(n)
             self.weights_[present] = found.weights * posed.unit ** ((power or 2.0) - 2.0)
         return found.against
-
-    def _settings(self, n_components: int | float | None, m: int) -> Settings:
-        """The parameters, checked."""
-        _inputs.choice("solver", self.solver, _inputs.SOLVERS)
-        smoothing = self.smoothing
-        if isinstance(smoothing, str):
-            _inputs.choice("smoothing", smoothing, ("auto",), otherwise=", or pass a number >= 0")
-        if not isinstance(self.start, str) and not isinstance(n_components, int):
-            raise ValueError(
-                f"start is an array but n_components={self.n_components!r}; pass the number of "
-                "rows of start as n_components."
-            )
-        if self.callback is not None and not callable(self.callback):
-            raise ValueError(f"callback={self.callback!r} is not callable.")
-        known = n_components if isinstance(n_components, int) else 0
-        return Settings(
-            loss=_inputs.check_loss(self.loss, self.p, self.breakdown, self.support_fraction),
-            smoothing=None
-            if isinstance(smoothing, str)
-            else _inputs.real_in("smoothing", smoothing, 0.0, np.inf, "[0, inf)"),
-            scaled_by_fit=isinstance(self.loss, str),
-            solver=self.solver,
-            center=_inputs.check_center(self.center, m),
-            start=_inputs.check_start(self.start, known, m),
-            n_starts=None
-            if self.n_starts is None
-            else _inputs.integer_at_least("n_starts", self.n_starts, 1),
-            check_breakdown=bool(self.check_breakdown),
-            max_iter=_inputs.integer_at_least("max_iter", self.max_iter, 1),
-            tol=_inputs.real_in("tol", self.tol, 0.0, np.inf, "[0, inf)"),
-            callback=self.callback,
-            verbose=_inputs.integer_at_least(
-                "verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, 0
-            ),
-        )
 
     def _take(
         self, found: Fit, total: float, unit: float, power: float, dtype: np.dtype, most: int

@@ -2,6 +2,7 @@
 
 from trueaxis.sources.base import BlockSource, Source
 from trueaxis.sources.dense import DenseSource
+from trueaxis.sources.missing import GappySource
 from trueaxis.sources.sparse import SparseSource
 
-__all__ = ["BlockSource", "DenseSource", "Source", "SparseSource"]
+__all__ = ["BlockSource", "DenseSource", "GappySource", "Source", "SparseSource"]
