@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from trueaxis import _products
+from trueaxis._linalg import flip_signs
 from trueaxis._subspace import Subspace
 from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
@@ -42,6 +43,10 @@ class AxesTransformer(
     mean_: Array
     explained_variance_: Array
     noise_variance_: Any
+    explained_variance_ratio_: Array
+    singular_values_: Array
+    n_components_: int
+    n_samples_: int | float
     whiten: bool
     n_jobs: int | None
 
@@ -54,6 +59,39 @@ class AxesTransformer(
     @property
     def _has_gaps(self) -> bool:
         return bool(getattr(self, "missing", None) == "nan")
+
+    def _set_axes(
+        self,
+        subspace: Subspace,
+        scatter: Float64Array,
+        leftover: float,
+        mass: float,
+        total: float,
+        unit: float,
+        dtype: np.dtype,
+        most: int,
+    ) -> None:
+        """Set what a fit says of its axes, in the dtype and units of the data.
+
+        `scatter` along the axes and `leftover` away from them are sums over rows that weigh `mass`
+        in all; `total` is what all rows count, and `most` how many axes there could be.
+        """
+        k = subspace.n_components
+        # Σω − 1 makes a weight of 2 equal the row twice; weights that sum to less than a row
+        # can only be shares, for which the plain mean is taken.
+        bessel = total / (total - 1.0) if total > 1.0 else 1.0
+        per_mass = bessel * unit**2 / mass if mass > 0 else 0.0
+        variances = scatter * per_mass
+        whole = float(variances.sum()) + leftover * per_mass
+        self.components_ = flip_signs(subspace.basis).T.astype(dtype)
+        self.mean_ = subspace.center.astype(dtype)
+        self.explained_variance_ = variances.astype(dtype)
+        self.explained_variance_ratio_ = (variances / (whole if whole > 0 else 1.0)).astype(dtype)
+        self.singular_values_ = np.sqrt(variances * max(total - 1.0, 0.0)).astype(dtype)
+        noise = leftover * per_mass / (most - k) if k < most else 0.0
+        self.noise_variance_ = dtype.type(noise) if k < most else 0.0
+        self.n_components_ = k
+        self.n_samples_ = int(total) if float(total).is_integer() else total
 
     @property
     def _n_features_out(self) -> int:

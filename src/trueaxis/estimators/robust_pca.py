@@ -9,18 +9,18 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from trueaxis._linalg import flip_signs
 from trueaxis._threads import Workers
 from trueaxis.estimators import _breakdown, _inputs, _missing
 from trueaxis.estimators._breakdown import Contradiction
 from trueaxis.estimators._fit import Fit, fit
 from trueaxis.estimators._objectives import NotFiniteError
+from trueaxis.estimators._partial_fit import StreamFitter, forget
 from trueaxis.estimators._settings import Settings
-from trueaxis.estimators._transform import AxesTransformer, unchanged_on_error
+from trueaxis.estimators._transform import unchanged_on_error
 from trueaxis.sources import Source
 
 
-class RobustPCA(AxesTransformer):
+class RobustPCA(StreamFitter):
     r"""Principal component analysis that outliers cannot tilt.
 
     Finds the center c and the k orthonormal axes W that minimize the reconstruction error
@@ -111,6 +111,8 @@ class RobustPCA(AxesTransformer):
         ``sqrt(explained_variance_ * (n_samples_ - 1))``.
     noise_variance_ : float
         Mean variance along the axes left out.
+    n_samples_seen_ : int
+        Number of rows that `partial_fit` was given; not there after `fit`.
     n_components_, n_samples_, n_features_in_ : int
         Numbers of axes found, of rows (by weight, where `sample_weight` was given) and columns.
     weights_ : ndarray of shape (n_samples,)
@@ -201,7 +203,9 @@ class RobustPCA(AxesTransformer):
             The fitted estimator.
         """
         with unchanged_on_error(self):
-            against = self._fit(_inputs.open_rows(self, X, reset=True), sample_weight)
+            source = _inputs.open_rows(self, X, reset=True)
+            forget(self)
+            against = self._fit(source, sample_weight)
         if not self.converged_ and self.tol > 0:
             warnings.warn(
                 f"RobustPCA stopped after max_iter={self.max_iter} updates at an estimated "
@@ -259,22 +263,9 @@ class RobustPCA(AxesTransformer):
         self, found: Fit, total: float, unit: float, power: float, dtype: np.dtype, most: int
     ) -> None:
         """Set the fitted attributes, in the dtype and units of the data."""
-        k = found.subspace.n_components
-        # Σω − 1 makes a weight of 2 equal the row twice; weights that sum to less than a row
-        # can only be shares, for which the plain mean is taken.
-        bessel = total / (total - 1.0) if total > 1.0 else 1.0
-        per_mass = bessel * unit**2 / found.mass if found.mass > 0 else 0.0
-        variances = found.scatter * per_mass
-        whole = float(variances.sum()) + found.leftover * per_mass
-        cast = dtype.type
-        self.components_ = flip_signs(found.subspace.basis).T.astype(dtype)
-        self.mean_ = found.subspace.center.astype(dtype)
-        self.explained_variance_ = variances.astype(dtype)
-        self.explained_variance_ratio_ = (variances / (whole if whole > 0 else 1.0)).astype(dtype)
-        self.singular_values_ = np.sqrt(variances * max(total - 1.0, 0.0)).astype(dtype)
-        self.noise_variance_ = cast(found.leftover * per_mass / (most - k)) if k < most else 0.0
-        self.n_components_ = k
-        self.n_samples_ = int(total) if float(total).is_integer() else total
+        self._set_axes(
+            found.subspace, found.scatter, found.leftover, found.mass, total, unit, dtype, most
+        )
         self.objective_ = found.objective * unit**power
         history = found.result.history.copy()
         history["objective"] *= unit**power
