@@ -16,7 +16,7 @@ _ROWS = 500  # rows of the sample that the many starts are refined on
 # of it shall cost little more than a sweep; the others are worth a tenth of a second.
 _MILD, _HARD = 5e7, 4e9
 _FINALISTS = 5
-_MUCH_NEARER = 1.5
+MUCH_NEARER = 1.5
 _EXACT_COLUMNS = 128  # up to which the finalists take exact steps
 
 
@@ -78,7 +78,7 @@ def _most_agreed(
     """
     scales = BisquareWeigher(0.5, weights).values(refined.squared_residuals(few))
     least, nearest = int(np.argmin(values)), int(np.argmin(scales))
-    return nearest if scales[least] > _MUCH_NEARER * scales[nearest] else least
+    return nearest if scales[least] > MUCH_NEARER * scales[nearest] else least
 
 
 def named_starts(

@@ -15,16 +15,19 @@ from trueaxis._typing import Float64Array
 from trueaxis.estimators._description import Reach
 from trueaxis.estimators._fit import fit
 from trueaxis.estimators._settings import Settings
+from trueaxis.estimators._start import MUCH_NEARER
 from trueaxis.losses import L2p, Loss
 from trueaxis.solvers.stochastic import Memory, share_kept
 from trueaxis.sources import DenseSource
+from trueaxis.weighers import BisquareWeigher
 
 _KEPT_ROWS = 500  # drawn from all rows so far, or 20 an axis where these are more
 _WIDTH, _FURTHER = 4, 20  # directions of the scatter that are kept: 4k + 20
-_FADING = 1.0  # the exponent a for weights that depend on the point
+_FADING = 0.5  # the exponent a for weights that depend on the point
 _CHUNK = 4  # times the directions kept: rows between two updates of the axes
 _SMOOTHING = 1e-2  # of the median residual: below it a row's weight rises no more
 _NEGLIGIBLE = 1e-9  # of the rows' distances from their center
+_OFF = 1.5  # ratio of variances that are not the same
 _MUCH_BETTER = 4.0  # times what a fit of (k + 1)(m − k) numbers gains by following the noise
 
 
@@ -141,7 +144,7 @@ class Stream:
         terms = Look(self.point, self.loss, rows.dtype)(rows)
         agrees = self.reach(terms.t, terms.rows.Z[:, : self.k]).astype(np.float64)
         weighted = self.weighted.faded(share).joined(rows, omega * terms.weight, self.width)
-        near = self.near.faded(share).joined(rows, omega * agrees, self.width)
+        near = self.near.joined(rows, omega * agrees, self.width)
         told = replace(self, weighted=weighted, near=near)
         return replace(told, point=told._minimum())
 
@@ -167,18 +170,47 @@ class Stream:
         """
         S, omega = self.kept.rows, self.kept.weights
         fresh = self._fresh()
-        told = replace(self, due=2 * self.kept.seen)
-        if self.point is not None and not self.kept.is_all:
-            gain = _MUCH_BETTER * (self.k + 1) / len(S)
-            if self._cost(fresh) >= (1.0 - gain) * self._cost(self.point):
-                return told._scaled(self.point)
-        told = told._scaled(fresh)
-        m = S.shape[1]
-        told = replace(told, weighted=Memory.empty(m), near=Memory.empty(m))
+        poor = self.point is None or self.kept.is_all or self._is_poor(fresh)
+        point = fresh if self.point is None or poor else self.point
+        told = replace(self, due=2 * self.kept.seen)._scaled(point)
+        none = Memory.empty(S.shape[1])
         counts = np.ones(len(S)) if omega is None else omega
-        told = told._counted(S, counts * (self.mass / counts.sum()), 1.0)
+        counts = counts * (self.mass / counts.sum())
+        anew = replace(told, weighted=none, near=none)._counted(S, counts, 1.0)
         # Weights of a few rows are no reason to move from where their own fit has settled.
-        return replace(told, point=fresh)
+        anew = replace(anew, point=point)
+        if poor:
+            return anew
+        # Variances of rows that were taken to agree with a poor point are told by the kept rows.
+        then, now = told._spread(told.near), told._spread(anew.near)
+        floor = np.finfo(np.float64).eps * float(now.sum())
+        ratio = (then + floor) / (now + floor)
+        off = bool((ratio > _OFF).any() or (ratio < 1.0 / _OFF).any())
+        return replace(told, near=anew.near) if off else told
+
+    def _is_poor(self, fresh: Subspace) -> bool:
+        """Whether the kept rows prefer another point, by the rule by which a fit begins.
+
+        The one that half of them are much nearer to; else the one of the lower objective, by more
+        than a fit of so few rows gains by following their noise.
+        """
+        assert self.point is not None
+        S, omega = self.kept.rows, self.kept.weights
+        t = np.column_stack([np.sum(p.residuals(S) ** 2, axis=1) for p in (self.point, fresh)])
+        half, fresh_half = BisquareWeigher(0.5, omega).values(t)
+        if half > MUCH_NEARER * fresh_half or fresh_half > MUCH_NEARER * half:
+            return bool(half > fresh_half)
+        value, _ = self.settings.loss.value_and_weight(t)
+        cost, fresh_cost = value.sum(axis=0) if omega is None else omega @ value
+        gain = _MUCH_BETTER * (self.k + 1) / len(S)
+        return bool(fresh_cost < (1.0 - gain) * cost)
+
+    def _spread(self, near: Memory) -> Float64Array:
+        """Variances along the axes of the point, and away from them."""
+        assert self.point is not None
+        along = np.sum((near.factor @ self.point.basis) ** 2, axis=0)
+        left = max(near.trace - float(along.sum()), 0.0)
+        return np.asarray(np.append(along, left) / max(near.mass, np.finfo(np.float64).tiny))
 
     def _scaled(self, point: Subspace) -> Stream:
         """At a point, with the smoothing and the reach that belong to it."""
@@ -201,11 +233,6 @@ class Stream:
         rng = np.random.RandomState(self.seed)
         found = fit(source, self.k, min(n, m), self.settings, rng).subspace
         return Subspace(orthonormalize(found.basis), found.center)
-
-    def _cost(self, point: Subspace) -> float:
-        S, omega = self.kept.rows, self.kept.weights
-        value, _ = self.settings.loss.value_and_weight(np.sum(point.residuals(S) ** 2, axis=1))
-        return float(value.sum() if omega is None else omega @ value)
 
     def described(self) -> tuple[Subspace, Float64Array, float]:
         """The subspace with its principal axes, the variances along them, and what is left over.

@@ -56,6 +56,10 @@ class AxesTransformer(
         tags.input_tags.allow_nan = self._has_gaps
         return tags
 
+    def __sklearn_is_fitted__(self) -> bool:
+        # The first rows of a stream may be too few for axes.
+        return hasattr(self, "components_")
+
     @property
     def _has_gaps(self) -> bool:
         return bool(getattr(self, "missing", None) == "nan")

@@ -15,8 +15,9 @@ in it, the memory fades by the share
     (n / (n + ν))^a,   so that   w_i = (n_i / n)^a   and   γ ≈ (a + 1) ν / (n + ν):
 
 Σγ diverges and Σγ² does not, as convergence asks for. At a = 0 nothing fades, which is right where
-d_i does not depend on θ (p = 2); a = 1 lets weights that were taken at the poor points of the
-beginning vanish like n⁻².
+d_i does not depend on θ (p = 2). With a = ½ what the first rows count, with weights taken at the
+poor points of the beginning, vanishes like n^{−3/2}, while the mean is over as many rows as 89 % of
+them would be if all counted alike: (2a + 1) / (a + 1)².
 """
 
 from __future__ import annotations
