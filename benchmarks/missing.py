@@ -46,8 +46,8 @@ def table(seeds=range(10)):
                     off = off[np.isnan(X) & ~data.is_outlier[:, None]]
                     error = max(error, float(np.sqrt(np.mean(off**2))))
                 print(
-                    f"| {share:.0%} {kind} | {missing:.0%} | {name} | {worst:.2f}° | {whole:.2f}° | "
-                    f"{error:.3f} |",
+                    f"| {share:.0%} {kind} | {missing:.0%} | {name} | {worst:.2f}° | "
+                    f"{whole:.2f}° | {error:.3f} |",
                     flush=True,
                 )
 
