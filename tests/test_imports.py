@@ -16,7 +16,7 @@ TOP = "__init__"
 
 # Lower layers first. A module may import its own layer and those before it, unless ONLY says less.
 LAYERS = (
-    {"_typing", "_kernels", "_device"},
+    {"_typing", "_kernels", "_device", "_gaps"},
     {"_subspace", "_moments", "_linalg", "losses", "_products", "_threads"},
     {"_univariate", "testing"},
     {"_mcd"},
@@ -33,7 +33,7 @@ LAYERS = (
 )
 ONLY = {
     # A source knows where rows live and nothing of the mathematics.
-    "sources": {"_typing", "_threads", "_device"},
+    "sources": {"_typing", "_threads", "_device", "_gaps"},
     # A solver sees an `evaluate` function: no data, and no loss.
     "solvers": {"_typing", "_subspace", "_moments", "_linalg"},
 }

@@ -17,12 +17,14 @@ from trueaxis._products.base import (
     squared_norms,
 )
 from trueaxis._products.dense import DenseProjection
+from trueaxis._products.missing import complete_rows
 
 __all__ = [
     "Block",
     "Center",
     "DenseProjection",
     "Projection",
+    "complete_rows",
     "dense_rows",
     "padded_columns",
     "project",

@@ -41,7 +41,9 @@ def first_center(
     if center == "optimal":
         return guess
     # Means are taken about the guess, which keeps the digits of data far from the origin.
-    power, steps = (2.0, 1) if center == "mean" else (1.0, 1000)
+    # Where entries were not observed the mean is a limit too, of those filled by the last guess.
+    power = 2.0 if center == "mean" else 1.0
+    steps = 1 if center == "mean" and source.observed == 1.0 else 1000
     loss = L2p(power, epsilon=1e-7 * starts.typical_distance(sample, guess, weights))
 
     def evaluate(point: Subspace, probe: Float64Array | None) -> Moments:

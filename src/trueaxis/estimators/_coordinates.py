@@ -10,7 +10,10 @@ import scipy.linalg
 from trueaxis._subspace import Subspace
 from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
+from trueaxis.estimators._center import origin_of
 from trueaxis.estimators._row_basis import RowBasis, Rows
+from trueaxis.estimators._settings import Settings
+from trueaxis.sources import DenseSource, Source
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,43 @@ class Coordinates:
             return np.zeros(self.Q.shape[1])
         deviation = point - self.origin
         return self.Q.lower(deviation) if isinstance(self.Q, RowBasis) else self.Q.T @ deviation
+
+
+def in_row_space(
+    source: Source,
+    basis: Float64Array | None,
+    n_components: int | float | None,
+    most: int,
+    settings: Settings,
+) -> tuple[Source, Float64Array | None, Coordinates, Array | None]:
+    """Source and basis in the row space, where rows are few and at hand as one array.
+
+    Returns
+    -------
+    source : Source
+    basis : ndarray or None
+    coordinates : Coordinates
+        Those that the two are in.
+    wide : ndarray of shape (n, m) or None
+        The rows as they were; None where they are left as they are.
+    """
+    n, m = source.shape
+    further = np.zeros((0, m)) if basis is None else basis.T
+    least = n_components if isinstance(n_components, int) else most
+    if not isinstance(n_components, int) or n_components > n:
+        # Weights can stand for more rows than there are; their axes need room to be named.
+        further = np.random.default_rng(0).standard_normal((max(0, most - n), m))
+    # ℓ1 is of the entries, which a rotation changes.
+    stays = settings.loss.entrywise or n + len(further) >= m
+    wide = None if stays else source.wide()
+    if wide is None:
+        return source, basis, Coordinates(np.zeros(m)), None
+    reduced, lowered, coordinates = reduce_rows(
+        wide, origin_of(source, settings.center), further, source.workers, source.unit, least
+    )
+    basis = None if basis is None else np.ascontiguousarray(lowered.T)
+    posed = DenseSource(reduced, weights=source.weights, workers=source.workers)
+    return posed, basis, coordinates, wide
 
 
 def reduce_rows(

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from trueaxis import starts
 from trueaxis._linalg import complete, numerical_rank
 from trueaxis._moments import Moments, Spread
 from trueaxis._subspace import Subspace
@@ -14,6 +13,7 @@ from trueaxis._sweep import Closing
 from trueaxis._typing import Float64Array
 from trueaxis.estimators import _description
 from trueaxis.estimators._breakdown import Contradiction, contradiction
+from trueaxis.estimators._completion import scree_dimension
 from trueaxis.estimators._description import Reach
 from trueaxis.estimators._objectives import FixedObjective, KeptObjective
 from trueaxis.estimators._problem import Descent, Problem
@@ -76,7 +76,11 @@ def _fit_dimension(problem: Problem, k: int) -> Fit | None:
         return _report(problem, descent, spectrum.first(k), left, spread.mass, closing)
     spectrum = spectrum_within(about_mean, point, spread.gram)
     spectrum = Spectrum(spectrum.axes, spectrum.values * reach.inflation)
-    found = _report(problem, descent, spectrum, spread.leftover, spread.mass, closing)
+    # Of a row with gaps only the observed entries leave a residual.
+    m = problem.source.shape[1]
+    seen = max(m * problem.source.observed - k, 1.0)
+    left = spread.leftover * ((m - k) / seen)
+    found = _report(problem, descent, spectrum, left, spread.mass, closing)
     return _with_named_axes(found, problem, within=found.subspace.basis)
 
 
@@ -88,7 +92,7 @@ def _fit_by_scree(problem: Problem, wanted: int | float | None, exhausted: int, 
     """
     given = problem
     problem = replace(problem, basis=None, settings=_without_start(problem.settings))
-    k = _scree_dimension(problem)
+    k = scree_dimension(problem.sample, problem.sample_weights, problem.center)
     while True:
         descent = _efficient(problem, problem.descend(k))
         reach, closing = problem.close(descent)
@@ -189,7 +193,7 @@ def _report(
     against = None
     if problem.settings.check_breakdown and not _withstands(problem):
         against = contradiction(
-            problem.sample,
+            problem.sample_at(point),
             problem.sample_weights,
             point,
             problem.rng,
@@ -224,17 +228,6 @@ def _with_named_axes(found: Fit, problem: Problem, within: Float64Array | None =
     rank = numerical_rank(np.sqrt(found.scatter), size, (problem.source.shape[0], len(V)))
     axes = complete(V[:, :rank], V.shape[1], within)
     return replace(found, subspace=Subspace(axes, center))
-
-
-def _scree_dimension(problem: Problem) -> int:
-    """The dimension of the robust scree, at most half the rank: more axes leave too little."""
-    most = min(starts.sample_rank(problem.sample, problem.center) // 2, 10)
-    if most < 1:
-        return 0
-    basis = starts.spherical(problem.sample, most, problem.center, problem.sample_weights)
-    axes = Subspace(basis, problem.center)
-    variances = starts.robust_scree(problem.sample, axes, problem.sample_weights)
-    return min(starts.components_in_scree(variances), most)
 
 
 def _without_start(settings: Settings) -> Settings:

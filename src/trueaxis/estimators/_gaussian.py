@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.linalg
 
 from trueaxis._typing import Array, Float64Array
 
@@ -41,3 +42,26 @@ def log_likelihood(
             log_det += (m - k) * float(np.log(np.float64(noise)))
             mahalanobis = mahalanobis + squared_residuals / np.float64(noise)
         return np.asarray(-0.5 * (m * np.log(2 * np.pi) + log_det + mahalanobis))
+
+
+def log_likelihood_of_observed(X: Array, center: Float64Array, C: Float64Array) -> Float64Array:
+    """log N(x_O; c_O, C_OO) of each row, O being its entries that are no NaN.
+
+    −½(|O| log 2π + log|C_OO| + ‖L⁻¹(x_O − c_O)‖²) with C_OO = LLᵀ, one L for all rows with the
+    same gaps.
+    """
+    found = np.empty(len(X))
+    patterns, which = np.unique(~np.isnan(X), axis=0, return_inverse=True)
+    for number, observed in enumerate(patterns):
+        rows = which.ravel() == number
+        B = X[rows][:, observed] - center[observed]
+        try:
+            L = np.linalg.cholesky(C[np.ix_(observed, observed)])
+        except np.linalg.LinAlgError:
+            found[rows] = -np.inf  # as in `log_likelihood`, on a proper subspace
+            continue
+        Y = scipy.linalg.solve_triangular(L, B.T, lower=True, check_finite=False)
+        log_det = 2.0 * float(np.log(L.diagonal()).sum())
+        squares = np.sum(Y**2, axis=0)
+        found[rows] = -0.5 * (observed.sum() * np.log(2 * np.pi) + log_det + squares)
+    return found

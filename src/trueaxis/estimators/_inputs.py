@@ -16,6 +16,7 @@ from trueaxis._linalg import polar
 from trueaxis._products import Block, dense_rows
 from trueaxis._sweep import pieces
 from trueaxis._typing import Float64Array
+from trueaxis.estimators._missing import with_gaps
 from trueaxis.estimators._namespace import open_array, readable
 from trueaxis.losses import L1, Bisquare, Cauchy, Huber, L2p, Loss, Trimmed
 from trueaxis.sources import DenseSource, Source, SparseSource, open_source
@@ -110,6 +111,7 @@ def check_n_components(n_components: Any, limit: int, n: int, m: int) -> int | f
     )
 
 
+@with_gaps
 def open_rows(estimator: Any, X: Any, *, reset: bool) -> Source:
     """The rows of X as a source, without a copy where they are numbers already."""
     source = open_source(X)
@@ -176,10 +178,11 @@ def check_finite(source: Source, columns: Any = None) -> float:
     row, column, value = place
     name = f" ({columns[column]!r})" if columns is not None else ""
     what = "NaN" if np.isnan(value) else "infinity"
+    unobserved = ", or pass missing='nan' where NaN stands for an entry that was not observed"
     raise ValueError(
         f"Input X contains {what}: first at {source.locate(row)}, column {column}{name}, counted "
         "from 0. Remove or impute such entries before the fit, for example with "
-        "sklearn.impute.SimpleImputer."
+        f"sklearn.impute.SimpleImputer{unobserved if np.isnan(value) else ''}."
     )
 
 

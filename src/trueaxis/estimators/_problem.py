@@ -9,15 +9,17 @@ import numpy as np
 
 from trueaxis import starts
 from trueaxis._linalg import orthonormalize
+from trueaxis._products import complete_rows
 from trueaxis._subspace import Subspace
 from trueaxis._sweep import Closing
 from trueaxis._typing import Array, Float64Array
-from trueaxis.estimators._center import first_center, origin_of
-from trueaxis.estimators._coordinates import Coordinates, reduce_rows
+from trueaxis.estimators._center import first_center
+from trueaxis.estimators._completion import take_sample
+from trueaxis.estimators._coordinates import Coordinates, in_row_space
 from trueaxis.estimators._description import Reach
 from trueaxis.estimators._l1 import PAPERS, L1Fit
 from trueaxis.estimators._newton import newton_fit
-from trueaxis.estimators._objectives import NotFiniteError, Objective, close, make_objective
+from trueaxis.estimators._objectives import Objective, close, make_objective
 from trueaxis.estimators._settings import Settings
 from trueaxis.estimators._solver import choose_solver
 from trueaxis.estimators._start import choose_start
@@ -33,7 +35,7 @@ from trueaxis.solvers import (
 )
 from trueaxis.solvers.driver import Journal
 from trueaxis.solvers.newton import Newton
-from trueaxis.sources import DenseSource, Source
+from trueaxis.sources import Source
 
 # Relative changes of an objective that is summed in float64 from products in this precision.
 _ROUNDING = {np.dtype(np.float64): 2e-15, np.dtype(np.float32): 1e-7}
@@ -72,6 +74,7 @@ class Problem:
     distinct: Array
     seed: int
     unit: float
+    gaps: Array | None
 
     @classmethod
     def pose(
@@ -89,25 +92,10 @@ class Problem:
         drawn = starts.sample_rows(n, weights, starts.sample_size(expected, m), rng)
         rows = np.arange(n) if drawn is None else drawn
         basis = None if isinstance(settings.start, str) else settings.start
-        coordinates = Coordinates(np.zeros(m))
-        further = np.zeros((0, m)) if basis is None else basis.T
-        least = n_components if isinstance(n_components, int) else most
-        if not isinstance(n_components, int) or n_components > n:
-            # Weights can stand for more rows than there are; their axes need room to be named.
-            further = np.random.default_rng(0).standard_normal((max(0, most - n), m))
-        wide = None if settings.loss.entrywise or n + len(further) >= m else source.wide()
-        if wide is not None:
-            origin = origin_of(source, settings.center)
-            reduced, lowered, coordinates = reduce_rows(
-                wide, origin, further, source.workers, unit, least
-            )
-            basis = None if basis is None else np.ascontiguousarray(lowered.T)
-            source = DenseSource(reduced, weights=weights, workers=source.workers)
-        sample, sample_weights = source.take(rows)
-        if drawn is not None:
-            sample_weights = None  # drawn by weight
-        if not np.isfinite(sample).all():
-            raise NotFiniteError
+        source, basis, coordinates, wide = in_row_space(source, basis, n_components, most, settings)
+        sample, sample_weights, gaps = take_sample(
+            source, rows, n_components, settings, rng, by_weight=drawn is not None
+        )
         # In other coordinates rows that repeat one another differ by rounding.
         distinct = starts.distinct_rows(*((sample,) if wide is None else (wide, rows)))
         if coordinates.is_own or isinstance(settings.center, str):
@@ -117,13 +105,19 @@ class Problem:
         scale = starts.typical_distance(sample, center, sample_weights)
         return cls(
             settings, source, coordinates, center, scale, basis, sample, sample_weights,
-            distinct, int(rng.randint(2**31 - 1)), unit,
+            distinct, int(rng.randint(2**31 - 1)), unit, gaps,
         )  # fmt: skip
 
     @property
     def rng(self) -> np.random.RandomState:
         """Random numbers, the same ones for every use: no draw depends on those made before."""
         return np.random.RandomState(self.seed)
+
+    def sample_at(self, point: Subspace) -> Float64Array:
+        """The sample, with gaps filled as they are in a sweep at `point`."""
+        if self.gaps is None:
+            return self.sample
+        return complete_rows(np.where(self.gaps, np.nan, self.sample), point.center, point.basis)
 
     def start(self, k: int, *, hard: bool = True) -> Subspace:
         """The subspace of dimension k where the fit begins.
@@ -175,6 +169,7 @@ class Problem:
         solver = self._solver(settings.solver)
         # The leading eigenvectors of A minimize the sum of squares itself: there is no second step.
         direct = settings.is_plain and isinstance(solver, Reweighted) and settings.tol > 0
+        direct = direct and self.gaps is None  # what fills them moves with the axes
         result = run(
             solver,
             objective,
@@ -194,7 +189,9 @@ class Problem:
     @property
     def _is_easy(self) -> bool:
         """Whether the solver is ours to choose, and the loss one that Newton's may minimize."""
-        return self.settings.solver == "auto" and self.settings.is_smooth_sum
+        # Newton's curvature is that of complete rows.
+        ours = self.settings.solver == "auto" and self.gaps is None
+        return ours and self.settings.is_smooth_sum
 
     def _bends(self, k: int) -> bool:
         """Whether J has second derivatives to speak of, and a sweep costs more than their use.
@@ -248,7 +245,7 @@ class Problem:
         """The loss, with thresholds in units of the residuals that the start leaves."""
         loss = self.settings.loss
         if self.settings.scaled_by_fit and isinstance(loss, ScaledLoss):
-            residuals = np.linalg.norm(start.residuals(self.sample), axis=1)
+            residuals = np.linalg.norm(start.residuals(self.sample_at(start)), axis=1)
             typical = float(starts.weighted_median(residuals, self.sample_weights))
             return loss.scaled(max(typical, 1e-9 * self.scale))
         return loss
@@ -282,7 +279,7 @@ class Problem:
     def span(self) -> Float64Array | None:
         """A basis of a space that holds the rows, where they are few and in their own columns."""
         n, m = self.source.shape
-        if n >= m or not self.coordinates.is_own:
+        if n >= m or not self.coordinates.is_own or self.gaps is not None:
             return None
         # ℓ1 rows cannot be rotated into their own span, but the eigenvectors of A lie in it.
         everything, _ = self.source.take(np.arange(n))
@@ -292,7 +289,7 @@ class Problem:
         """Which rows the variances are of: all, in plain PCA."""
         if self.settings.is_plain:
             return Reach(np.inf)
-        return Reach.of(self.sample, self.sample_weights, point)
+        return Reach.of(self.sample_at(point), self.sample_weights, point)
 
     def close(self, descent: Descent) -> tuple[Reach, Closing]:
         """What a last sweep where a descent ended tells of the rows, and which of them agree."""

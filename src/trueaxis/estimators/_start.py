@@ -18,7 +18,7 @@ _MILD, _HARD = 5e7, 4e9
 _STEPS = 15
 _DISAGREEMENT = 1.03  # times the least value that half of the starts reach: one basin for most
 _FINALISTS = 5
-_MUCH_NEARER = 1.5
+MUCH_NEARER = 1.5
 _EXACT_COLUMNS = 128  # up to which the finalists take exact steps
 
 
@@ -87,7 +87,7 @@ def _most_agreed(
     """
     scales = BisquareWeigher(0.5, weights).values(refined.squared_residuals(few))
     least, nearest = int(np.argmin(values)), int(np.argmin(scales))
-    return nearest if scales[least] > _MUCH_NEARER * scales[nearest] else least
+    return nearest if scales[least] > MUCH_NEARER * scales[nearest] else least
 
 
 def named_starts(

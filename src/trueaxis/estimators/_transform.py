@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from trueaxis import _products
 from trueaxis._device import common_dtype, like, to_host
+from trueaxis._linalg import flip_signs
 from trueaxis._subspace import Subspace
 from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
@@ -44,14 +45,60 @@ class AxesTransformer(
     mean_: Array
     explained_variance_: Array
     noise_variance_: Any
+    explained_variance_ratio_: Array
+    singular_values_: Array
+    n_components_: int
+    n_samples_: int | float
     whiten: bool
     n_jobs: int | None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.array_api_support = True
+        tags.input_tags.sparse = not self._has_gaps
+        tags.input_tags.allow_nan = self._has_gaps
         return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        # The first rows of a stream may be too few for axes.
+        return hasattr(self, "components_")
+
+    @property
+    def _has_gaps(self) -> bool:
+        return bool(getattr(self, "missing", None) == "nan")
+
+    def _set_axes(
+        self,
+        subspace: Subspace,
+        scatter: Float64Array,
+        leftover: float,
+        mass: float,
+        total: float,
+        unit: float,
+        dtype: np.dtype,
+        most: int,
+    ) -> None:
+        """Set what a fit says of its axes, in the dtype and units of the data.
+
+        `scatter` along the axes and `leftover` away from them are sums over rows that weigh `mass`
+        in all; `total` is what all rows count, and `most` how many axes there could be.
+        """
+        k = subspace.n_components
+        # Σω − 1 makes a weight of 2 equal the row twice; weights that sum to less than a row
+        # can only be shares, for which the plain mean is taken.
+        bessel = total / (total - 1.0) if total > 1.0 else 1.0
+        per_mass = bessel * unit**2 / mass if mass > 0 else 0.0
+        variances = scatter * per_mass
+        whole = float(variances.sum()) + leftover * per_mass
+        self.components_ = flip_signs(subspace.basis).T.astype(dtype)
+        self.mean_ = subspace.center.astype(dtype)
+        self.explained_variance_ = variances.astype(dtype)
+        self.explained_variance_ratio_ = (variances / (whole if whole > 0 else 1.0)).astype(dtype)
+        self.singular_values_ = np.sqrt(variances * max(total - 1.0, 0.0)).astype(dtype)
+        noise = leftover * per_mass / (most - k) if k < most else 0.0
+        self.noise_variance_ = dtype.type(noise) if k < most else 0.0
+        self.n_components_ = k
+        self.n_samples_ = int(total) if float(total).is_integer() else total
 
     @property
     def _n_features_out(self) -> int:
@@ -75,7 +122,9 @@ class AxesTransformer(
         Returns
         -------
         ndarray of shape (n_samples, n_components_)
-            ``(X - mean_) @ components_.T``, scaled to unit variance where `whiten` is set.
+            ``(X - mean_) @ components_.T``, scaled to unit variance where `whiten` is set. With
+            ``missing="nan"`` the scores of a row with NaN are those that fit its observed entries
+            best; `inverse_transform` of them fills the others.
         """
         check_is_fitted(self)
         rows = _inputs.open_rows(self, X, reset=False)
@@ -89,7 +138,7 @@ class AxesTransformer(
             source = rows.posed(workers)
             _inputs.check_finite(source, getattr(self, "feature_names_in_", None))
             scores: Array = source.collect(
-                lambda block: _products.project(block, center, P, 0).Z[:, :k].astype(rows.answers)
+                lambda block: _products.project(block, center, P, k).Z[:, :k].astype(rows.answers)
             )
             return scores
 
@@ -126,7 +175,8 @@ class AxesTransformer(
 
         As in scikit-learn's PCA this is the probabilistic model with covariance
         `get_covariance`, here with the robust center, axes and variances. It is comparable over
-        `p` and over `n_components`, which the objective is not.
+        `p` and over `n_components`, which the objective is not. A row with NaN
+        (``missing="nan"``) has the likelihood of its observed entries.
 
         Parameters
         ----------
@@ -137,6 +187,8 @@ class AxesTransformer(
         -------
         ndarray of shape (n_samples,)
         """
+        if self._has_gaps:
+            return self._likelihood_of_observed(X)
         squares, Z = self._squares_and_scores(X)
         return _gaussian.log_likelihood(
             Z,
@@ -145,6 +197,19 @@ class AxesTransformer(
             float(self.noise_variance_),
             self.components_.shape[1],
         )
+
+    def _likelihood_of_observed(self, X: Any) -> Float64Array:
+        check_is_fitted(self)
+        rows = _inputs.open_rows(self, X, reset=False)
+        center = to_host(self.mean_).astype(np.float64)
+        C = to_host(self.get_covariance()).astype(np.float64)
+        with Workers.start(self.n_jobs) as workers:
+            source = rows.posed(workers)
+            _inputs.check_finite(source, getattr(self, "feature_names_in_", None))
+            found: Float64Array = source.collect(
+                lambda block: _gaussian.log_likelihood_of_observed(block.rows, center, C)
+            )
+            return found
 
     @answers_like_X
     def score(self, X: Any, y: Any = None) -> float:

@@ -15,9 +15,11 @@ from trueaxis._subspace import Subspace
 from trueaxis._threads import Workers, single_threaded_blas
 from trueaxis._typing import Array, Float64Array
 from trueaxis._univariate import nearest
-from trueaxis.estimators import _inputs
+from trueaxis.estimators import _inputs, _missing
+from trueaxis.estimators._completion import take_sample
 from trueaxis.estimators._distances import squares_and_scores
 from trueaxis.estimators._namespace import answers_like_X, settle
+from trueaxis.estimators._settings import Settings
 from trueaxis.estimators._transform import unchanged_on_error
 from trueaxis.estimators.robust_pca import RobustPCA
 from trueaxis.outliers import (
@@ -54,6 +56,9 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         a share of variance, as in `RobustPCA`.
     loss, p, solver, center : default="bisquare", 1.0, "auto", "optimal"
         How the axes are fitted: parameters of `RobustPCA`.
+    missing : {"nan", None}, default=None
+        "nan" treats NaN as an entry that was not observed, as in `RobustPCA`: a row's distances
+        are those of its observed entries, so that one with few of them rarely stands out.
     quantile : float in (0, 1), default=0.975
         Share of regular Gaussian rows that is within both cut-offs: each is the distance's
         quantile of order √quantile.
@@ -99,6 +104,7 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         p: float = 1.0,
         solver: str = "auto",
         center: Any = "optimal",
+        missing: str | None = None,
         quantile: float = 0.975,
         contamination: float | None = None,
         random_state: Any = None,
@@ -109,6 +115,7 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         self.p = p
         self.solver = solver
         self.center = center
+        self.missing = missing
         self.quantile = quantile
         self.contamination = contamination
         self.random_state = random_state
@@ -116,8 +123,9 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.array_api_support = True
+        tags.input_tags.allow_nan = bool(self.missing == "nan")
+        tags.input_tags.sparse = not tags.input_tags.allow_nan
         return tags
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PCAOutlierDetector:
@@ -149,15 +157,19 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
             share = _inputs.real_in("contamination", share, 0.0, 0.5, "(0, 0.5]")
         weights = _inputs.check_sample_weight(sample_weight, rows.shape[0])
         rng = check_random_state(0 if self.random_state is None else self.random_state)
-        self.pca_ = RobustPCA(
-            self._number(rows, weights, rng),
+        pca = RobustPCA(
             loss=self.loss,
             p=self.p,
             solver=self.solver,
             center=self.center,
+            missing=self.missing,
             random_state=rng,
             n_jobs=self.n_jobs,
-        ).fit(X, sample_weight=weights)
+        )
+        pca.n_components = self._number(rows, weights, pca, rng)
+        self.pca_ = pca.fit(X, sample_weight=weights)
+        names = getattr(self, "feature_names_in_", None)
+        rows, weights = _missing.settle(rows, weights, pca.n_components_, names)
         od, Z = self._terms(rows)
         counts = np.ones(len(od)) if weights is None else weights
         size = starts.typical_distance(np.column_stack([od, Z]), np.zeros(1 + Z.shape[1]), weights)
@@ -174,21 +186,23 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
             self.score_cutoff_ *= factor
             self.orthogonal_cutoff_ *= factor
 
-    def _number(self, X: Source, weights: Float64Array | None, rng: Any) -> Any:
+    def _number(self, X: Source, weights: Float64Array | None, pca: RobustPCA, rng: Any) -> Any:
         """What to ask `RobustPCA` for; the number of axes in the robust scree where that is."""
         if not isinstance(self.n_components, str):
             return self.n_components
         _inputs.choice("n_components", self.n_components, ("scree",), ", a number, or a share")
+        names = getattr(self, "feature_names_in_", None)
+        X, weights = _missing.settle(X, weights, None, names)
         n, m = X.shape
         with Workers.start(self.n_jobs) as workers:
             source = X.posed(workers, weights=weights)
-            _inputs.check_finite(source, getattr(self, "feature_names_in_", None))
+            _inputs.check_finite(source, names)
         drawn = starts.sample_rows(n, weights, starts.sample_size(10, m), rng)
+        by_weight = drawn is not None
         if drawn is None:
             drawn = np.arange(n) if weights is None else np.flatnonzero(weights)
-            sample, counts = source.take(drawn)
-        else:
-            sample, counts = source.take(drawn)[0], None  # drawn by weight
+        settings = Settings.of(pca, None, m)
+        sample, counts, _ = take_sample(source, drawn, None, settings, rng, by_weight=by_weight)
         center = _inputs.check_center(self.center, m)
         if center is None:
             center = np.zeros(m)

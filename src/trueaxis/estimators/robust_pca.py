@@ -9,19 +9,19 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from trueaxis._linalg import flip_signs
 from trueaxis._threads import Workers
-from trueaxis.estimators import _breakdown, _inputs
+from trueaxis.estimators import _breakdown, _inputs, _missing
 from trueaxis.estimators._breakdown import Contradiction
 from trueaxis.estimators._fit import Fit, fit
 from trueaxis.estimators._namespace import Recorded, settle
 from trueaxis.estimators._objectives import NotFiniteError
+from trueaxis.estimators._partial_fit import StreamFitter, forget
 from trueaxis.estimators._settings import Settings
-from trueaxis.estimators._transform import AxesTransformer, unchanged_on_error
+from trueaxis.estimators._transform import unchanged_on_error
 from trueaxis.sources import Source
 
 
-class RobustPCA(Recorded, AxesTransformer):
+class RobustPCA(Recorded, StreamFitter):
     r"""Principal component analysis that outliers cannot tilt.
 
     Finds the center c and the k orthonormal axes W that minimize the reconstruction error
@@ -71,6 +71,10 @@ class RobustPCA(Recorded, AxesTransformer):
     check_breakdown : bool, default=True
         Whether to compare the result with a fit of high breakdown point to a few rows, and warn
         (`BreakdownWarning`) where that contradicts it. Not done at p=2 and for bounded losses.
+    missing : {"nan", None}, default=None
+        "nan" treats NaN as an entry that was not observed: residuals, weights and distances are
+        those of the observed entries, and the others are filled by the axes as they are found.
+        None makes NaN an error, as infinity always is.
     smoothing : "auto" or float >= 0, default="auto"
         Residuals below this share of the rows' median distance from the center are rounded off,
         so that a row in the subspace has a finite weight. "auto" shrinks it as the fit settles,
@@ -108,6 +112,8 @@ class RobustPCA(Recorded, AxesTransformer):
         ``sqrt(explained_variance_ * (n_samples_ - 1))``.
     noise_variance_ : float
         Mean variance along the axes left out.
+    n_samples_seen_ : int
+        Number of rows that `partial_fit` was given; not there after `fit`.
     n_components_, n_samples_, n_features_in_ : int
         Numbers of axes found, of rows (by weight, where `sample_weight` was given) and columns.
     weights_ : ndarray of shape (n_samples,)
@@ -151,6 +157,7 @@ class RobustPCA(Recorded, AxesTransformer):
         breakdown: float = 0.5,
         support_fraction: float = 0.75,
         check_breakdown: bool = True,
+        missing: str | None = None,
         smoothing: Any = "auto",
         whiten: bool = False,
         max_iter: int = 200,
@@ -170,6 +177,7 @@ class RobustPCA(Recorded, AxesTransformer):
         self.breakdown = breakdown
         self.support_fraction = support_fraction
         self.check_breakdown = check_breakdown
+        self.missing = missing
         self.smoothing = smoothing
         self.whiten = whiten
         self.max_iter = max_iter
@@ -197,7 +205,9 @@ class RobustPCA(Recorded, AxesTransformer):
             The fitted estimator.
         """
         with unchanged_on_error(self):
-            against = self._fit(_inputs.open_rows(self, X, reset=True), sample_weight)
+            source = _inputs.open_rows(self, X, reset=True)
+            forget(self)
+            against = self._fit(source, sample_weight)
             settle(self, X)
         if not self.converged_ and self.tol > 0:
             warnings.warn(
@@ -213,6 +223,8 @@ class RobustPCA(Recorded, AxesTransformer):
     def _fit(self, X: Source, sample_weight: Any) -> Contradiction | None:
         n, m = X.shape
         weights = _inputs.check_sample_weight(sample_weight, n)
+        names = getattr(self, "feature_names_in_", None)
+        X, weights = _missing.settle(X, weights, self.n_components, names)
         present = np.ones(n, bool) if weights is None else weights > 0
         rows = X if present.all() else X.where(present)
         held = None if weights is None else weights[present]
@@ -221,7 +233,7 @@ class RobustPCA(Recorded, AxesTransformer):
         counts = weights is None or not np.any(weights % 1.0)
         most = min(int(total) if counts else rows.shape[0], m)
         n_components = _inputs.check_n_components(self.n_components, most, n, m)
-        settings = self._settings(n_components, m)
+        settings = Settings.of(self, n_components, m)
         power = settings.degree
         rng = check_random_state(0 if self.random_state is None else self.random_state)
         with Workers.start(self.n_jobs) as workers:
@@ -233,7 +245,6 @@ class RobustPCA(Recorded, AxesTransformer):
                 return fit(source, n_components, most, settings, rng), source
 
             source = X.posed(workers)
-            names = getattr(self, "feature_names_in_", None)
             peak = _inputs.peak_of_some(source) if settings.is_smooth_sum and held is None else None
             try:
                 found, posed = attempt(
@@ -244,68 +255,20 @@ class RobustPCA(Recorded, AxesTransformer):
                 # else would cost as much as one of these.
                 found, posed = attempt(_inputs.check_finite(source, names))
         self._take(found, total, posed.unit, power or 0.0, X.answers, most)
-        self.n_sweeps_ = source.passes + posed.passes
+        self.n_sweeps_ = X.passes + source.passes + posed.passes
         self.weights_ = None
         if found.weights is not None:
             self.weights_ = np.zeros(n)
             self.weights_[present] = found.weights * posed.unit ** ((power or 2.0) - 2.0)
         return found.against
 
-    def _settings(self, n_components: int | float | None, m: int) -> Settings:
-        """The parameters, checked."""
-        _inputs.choice("solver", self.solver, _inputs.SOLVERS)
-        smoothing = self.smoothing
-        if isinstance(smoothing, str):
-            _inputs.choice("smoothing", smoothing, ("auto",), otherwise=", or pass a number >= 0")
-        if not isinstance(self.start, str) and not isinstance(n_components, int):
-            raise ValueError(
-                f"start is an array but n_components={self.n_components!r}; pass the number of "
-                "rows of start as n_components."
-            )
-        if self.callback is not None and not callable(self.callback):
-            raise ValueError(f"callback={self.callback!r} is not callable.")
-        known = n_components if isinstance(n_components, int) else 0
-        return Settings(
-            loss=_inputs.check_loss(self.loss, self.p, self.breakdown, self.support_fraction),
-            smoothing=None
-            if isinstance(smoothing, str)
-            else _inputs.real_in("smoothing", smoothing, 0.0, np.inf, "[0, inf)"),
-            scaled_by_fit=isinstance(self.loss, str),
-            solver=self.solver,
-            center=_inputs.check_center(self.center, m),
-            start=_inputs.check_start(self.start, known, m),
-            n_starts=None
-            if self.n_starts is None
-            else _inputs.integer_at_least("n_starts", self.n_starts, 1),
-            check_breakdown=bool(self.check_breakdown),
-            max_iter=_inputs.integer_at_least("max_iter", self.max_iter, 1),
-            tol=_inputs.real_in("tol", self.tol, 0.0, np.inf, "[0, inf)"),
-            callback=self.callback,
-            verbose=_inputs.integer_at_least(
-                "verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, 0
-            ),
-        )
-
     def _take(
         self, found: Fit, total: float, unit: float, power: float, dtype: np.dtype, most: int
     ) -> None:
         """Set the fitted attributes, in the dtype and units of the data."""
-        k = found.subspace.n_components
-        # Σω − 1 makes a weight of 2 equal the row twice; weights that sum to less than a row
-        # can only be shares, for which the plain mean is taken.
-        bessel = total / (total - 1.0) if total > 1.0 else 1.0
-        per_mass = bessel * unit**2 / found.mass if found.mass > 0 else 0.0
-        variances = found.scatter * per_mass
-        whole = float(variances.sum()) + found.leftover * per_mass
-        cast = dtype.type
-        self.components_ = flip_signs(found.subspace.basis).T.astype(dtype)
-        self.mean_ = found.subspace.center.astype(dtype)
-        self.explained_variance_ = variances.astype(dtype)
-        self.explained_variance_ratio_ = (variances / (whole if whole > 0 else 1.0)).astype(dtype)
-        self.singular_values_ = np.sqrt(variances * max(total - 1.0, 0.0)).astype(dtype)
-        self.noise_variance_ = cast(found.leftover * per_mass / (most - k)) if k < most else 0.0
-        self.n_components_ = k
-        self.n_samples_ = int(total) if float(total).is_integer() else total
+        self._set_axes(
+            found.subspace, found.scatter, found.leftover, found.mass, total, unit, dtype, most
+        )
         self.objective_ = float(found.objective * unit**power)
         history = found.result.history.copy()
         history["objective"] *= unit**power

@@ -47,6 +47,8 @@ class Source(ABC):
         where these are in memory, and too large where n has no bounds.
     names : ndarray of str or None
         Names of the columns that the data themselves hold.
+    observed : float
+        The share of the entries that were observed; below 1 NaN stands for the others.
     """
 
     weights: Float64Array | None = None
@@ -54,6 +56,7 @@ class Source(ABC):
     passes: int = 0
     has_rows: bool = True
     names: Array | None = None
+    observed: float = 1.0
 
     @property
     @abstractmethod
