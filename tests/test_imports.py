@@ -28,9 +28,9 @@ LAYERS = (
     {"weighers", "multistart"},
     {"estimators"},
     {TOP},
-    {"outlier_map"},
+    {"outlier_map", "_drawing"},
     {"contributions"},
-    {"plots", "demo"},
+    {"plots", "demo", "report"},
     {"cli"},
 )
 ONLY = {
