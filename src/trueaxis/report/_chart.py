@@ -11,7 +11,7 @@ from trueaxis.report._markup import Html, join, tag
 from trueaxis.report._numbers import linear_ticks, log_ticks
 
 WIDTH, HEIGHT = 560, 400
-LEFT, RIGHT, TOP, BOTTOM = 74, 16, 18, 60
+LEFT, RIGHT, TOP, BOTTOM = 86, 16, 18, 60
 
 
 @dataclass(frozen=True)

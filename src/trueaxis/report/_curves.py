@@ -63,10 +63,11 @@ def convergence(facts: Facts) -> Html:
     frame = Frame.of(
         (-0.02 * max(len(above) - 1, 1), 1.02 * max(len(above) - 1, 1)),
         (low, high if high > low else 10 * low),
-        ("updates", "excess over the minimum, logarithmic"),
+        ("updates", "excess over the minimum, log"),
         (False, True),
     )
-    ticks = [(x, label) for x, label in frame.x.ticks if x >= 0 and float(x).is_integer()]
+    step = max(1, -(-len(above) // 6))
+    ticks = [(float(j), f"{j:,}") for j in range(0, len(above), step)]
     dots = [
         tag("circle", cx=place(x), cy=place(y), r=3.2)
         for x, y in zip(frame.x(updates), frame.y(above), strict=True)

@@ -14,9 +14,10 @@ from trueaxis._typing import Array, Float64Array
 from trueaxis.contributions import contributions
 from trueaxis.outlier_map import OutlierMap, axes_of
 
-MOST_REGULAR, MOST_FLAGGED, MOST_IN_TABLE = 2000, 4000, 50
+MOST_REGULAR, MOST_FLAGGED = 2000, 4000
+MOST_IN_TABLE, LEAST_IN_TABLE = 50, 10
 _MOST_COLUMNS_BLAMED = 3
-_LEAST_SHARE = 0.05  # of a distance, for a column to be named beside a larger one
+_LEAST_SHARE = 0.25  # of the largest, for a column to be named beside it
 _MOST_SCORES = 5  # axes whose scores are drawn
 
 
@@ -152,7 +153,8 @@ def _most_outlying(
     names: Sequence[str],
     labels: Array | None,
 ) -> tuple[OutlyingRow, ...]:
-    top = shown[:MOST_IN_TABLE]
+    n_flagged = int(np.count_nonzero(found.flagged))
+    top = shown[: min(max(n_flagged, LEAST_IN_TABLE), MOST_IN_TABLE)]
     chosen = _safe_indexing(X, top)
     shares = contributions(model, chosen, cutoffs=found.cutoffs)
     rows = np.asarray(chosen, dtype=np.float64)
@@ -170,8 +172,8 @@ def _most_outlying(
         leading = np.argsort(-shares[row], kind="stable")[:_MOST_COLUMNS_BLAMED]
         blames = tuple(
             Blame(names[j], float(shares[row, j]), float(rows[row, j]), float(expected[row, j]))
-            for place, j in enumerate(leading)
-            if shares[row, j] > (_LEAST_SHARE if place else 0.0)
+            for j in leading
+            if shares[row, j] > 0.0 and shares[row, j] >= _LEAST_SHARE * shares[row, leading[0]]
         )
         lines.append(
             OutlyingRow(

@@ -10,8 +10,11 @@ from typing import Any
 __all__ = ["Html", "escaped", "join", "json_script", "tag"]
 
 _VOID = {"meta", "link", "br", "input", "line", "rect", "circle", "path", "col"}
-# A parser drops or replaces these, and a lone surrogate cannot be written at all.
-_NO_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+# A parser drops or replaces these, a lone surrogate cannot be written at all, and the last ones
+# would turn the text around them.
+_NO_TEXT = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u202a-\u202e\u2066-\u2069]"
+)
 # In a script element these end it, open a comment, or are line breaks to old parsers.
 _IN_SCRIPT = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 

@@ -72,7 +72,7 @@ def linear_ticks(low: float, high: float, about: int = 5) -> list[tuple[float, s
     if not np.isfinite(raw) or raw <= 0:
         return [(low, number(low, 3))]
     power = 10.0 ** np.floor(np.log10(raw))
-    step = float(min(s for s in (1, 2, 5, 10) if s * power >= raw * (1 - 1e-9)) * power)
+    step = float(min(s for s in (1, 2, 5, 10) if s * power >= 0.7 * raw) * power)
     first = int(np.ceil(low / step - 1e-9))
     last = int(np.floor(high / step + 1e-9))
     decimals = max(0, -int(np.floor(np.log10(step) + 1e-9)))

@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import platform
-import shlex
 from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from importlib.resources import files
 from itertools import combinations
 from typing import Any
 
-import numpy as np
-
 from trueaxis.outliers import KINDS
-from trueaxis.report import _curves, _points, _words
-from trueaxis.report._facts import MOST_IN_TABLE, Facts, OutlyingRow
+from trueaxis.report import _curves, _points, _tables, _words
+from trueaxis.report._facts import Facts
 from trueaxis.report._markup import Html, join, json_script, tag
-from trueaxis.report._numbers import count, number, percent
-
-_PACKAGES = ("trueaxis", "numpy", "scipy", "scikit-learn")
-_LONGEST_VALUE = 300
 
 
 def page(
@@ -38,7 +30,7 @@ def page(
         ("summary", "In short", _summary(facts, source)),
         ("warnings", "Warnings", _warnings(warnings)),
         ("map", "Outlier map", _map(facts)),
-        ("rows", "Most outlying rows", _rows(facts)),
+        ("rows", "Most outlying rows", _tables.rows(facts)),
         ("scores", "Scores", _scores(facts)),
         (
             "scree",
@@ -51,7 +43,7 @@ def page(
             "Convergence",
             _figure(_curves.convergence(facts), _words.convergence(facts.axes)),
         ),
-        ("settings", "Settings and versions", _settings(facts, source, command)),
+        ("settings", "Settings and versions", _tables.settings(facts, source, command)),
     ]
     links = [tag("li", tag("a", name, href=f"#{key}")) for key, name, _ in sections]
     body = [tag("section", tag("h2", name), content, id=key) for key, name, content in sections]
@@ -153,137 +145,3 @@ def _loadings(facts: Facts) -> Html:
         tag("figure", _curves.profiles(facts)) if many else None,
         _curves.loadings(facts),
     )
-
-
-def _rows(facts: Facts) -> Html:
-    name = "row" if facts.has_ids else "row, from 0"
-    heads = [
-        (name, "text"),
-        ("kind", "text"),
-        ("score distance", "number"),
-        ("orthogonal distance", "number"),
-        ("times the cut-off", "number"),
-        ("columns responsible", None),
-    ]
-    head = [
-        tag(
-            "th",
-            tag("button", text, type="button") if sort else text,
-            scope="col",
-            class_="number" if sort == "number" else None,
-            data_sort=sort,
-            aria_sort=None if not sort else "descending" if text.startswith("times") else "none",
-        )
-        for text, sort in heads
-    ]
-    table = tag(
-        "table",
-        tag("thead", tag("tr", head)),
-        tag("tbody", [_line(row) for row in facts.top]),
-        class_="outliers",
-        id="outliers",
-    )
-    region = tag(
-        "div",
-        table,
-        class_="wide",
-        tabindex="0",
-        role="region",
-        aria_label="Table of the most outlying rows",
-    )
-    return join(tag("p", _rows_caption(facts)), region)
-
-
-def _rows_caption(facts: Facts) -> str:
-    many = len(facts.top)
-    text = f"The {count(many, 'row')} farthest beyond the cut-offs" + (
-        f", of {facts.n_flagged:,} beyond one" if facts.n_flagged > MOST_IN_TABLE else ""
-    )
-    return (
-        f"{text}. Sort by a click on a heading. For each row the columns with the largest share of "
-        "the distance that is the larger multiple of its cut-off, with the value found and the one "
-        "that the axes expect."
-    )
-
-
-def _line(row: OutlyingRow) -> Html:
-    blames = [
-        tag(
-            "li",
-            tag("bdi", blame.column, class_="column"),
-            " ",
-            tag("span", percent(blame.share), class_="share", style=f"--share:{blame.share:.3f}"),
-            " ",
-            tag("span", _words.blamed(blame), class_="found"),
-        )
-        for blame in row.blames
-    ]
-    cells = [
-        tag("th", tag("bdi", row.label), scope="row", data_value=row.label),
-        tag(
-            "td",
-            tag("span", row.kind, class_=f"chip chip{KINDS.index(row.kind)}"),
-            data_value=row.kind,
-        ),
-    ]
-    cells += [
-        tag("td", number(value), class_="number", data_value=repr(float(value)))
-        for value in (row.score, row.orthogonal, row.excess)
-    ]
-    cells.append(tag("td", tag("ul", blames, class_="blames")))
-    return tag("tr", cells, data_row=row.index)
-
-
-def _settings(facts: Facts, source: str | None, command: str | Sequence[str] | None) -> Html:
-    parts: list[Html] = []
-    if command is not None:
-        text = command if isinstance(command, str) else shlex.join(command)
-        parts += [tag("p", "The command:"), tag("pre", tag("code", text), tabindex="0")]
-    name = type(facts.model).__name__
-    parts += [
-        tag("p", "The model in Python:"),
-        tag(
-            "pre",
-            tag("code", f"from trueaxis import {name}\nmodel = {_call(facts.model)}.fit(X)"),
-            tabindex="0",
-        ),
-    ]
-    lines = [("rows", f"{facts.n:,}"), ("columns", f"{facts.m:,}")]
-    if source:
-        lines.insert(0, ("source", source))
-    lines += [(key, _value(value)) for key, value in facts.model.get_params(deep=False).items()]
-    versions = [(package, version(package)) for package in _PACKAGES]
-    versions += [("Python", platform.python_version()), ("platform", platform.platform())]
-    return join(
-        parts,
-        tag(
-            "div",
-            _definitions("All settings", lines),
-            _definitions("Versions", versions),
-            class_="columns",
-        ),
-    )
-
-
-def _definitions(title: str, lines: Sequence[tuple[str, str]]) -> Html:
-    rows = [
-        tag("tr", tag("th", key, scope="row"), tag("td", tag("bdi", value))) for key, value in lines
-    ]
-    return tag("table", tag("caption", title), tag("tbody", rows), class_="settings")
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return f"array of shape {value.shape}"
-    text = repr(value)
-    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
-
-
-def _call(model: Any) -> str:
-    defaults = type(model)().get_params(deep=False)
-    changed = [
-        f"{key}={_value(value)}"
-        for key, value in model.get_params(deep=False).items()
-        if isinstance(value, np.ndarray) or repr(value) != repr(defaults[key])
-    ]
-    return f"{type(model).__name__}({', '.join(changed)})"

@@ -29,7 +29,7 @@ def outlier_map(facts: Facts) -> Html:
         for distances, cutoff in zip((found.score, found.orthogonal), found.cutoffs, strict=True)
     ]
     titles = [
-        f"{name} distance{', logarithmic' if log else ''}"
+        f"{name} distance{' (log scale)' if log else ''}"
         for name, (_, log) in zip(("score", "orthogonal"), scales, strict=True)
     ]
     frame = Frame.of(
@@ -61,30 +61,36 @@ def scores(facts: Facts) -> Html:
     Z = facts.scores
     if Z.shape[1] == 1:
         return _single_axis(facts, limits[0])
-    frames = []
-    first = None
-    for a, b in combinations(range(Z.shape[1]), 2):
-        frame = Frame.of(limits[a], limits[b], (_axis_title(facts, a), _axis_title(facts, b)))
-        first = first or frame
-        frames.append(
-            tag(
-                "g",
-                frame.axes(),
-                _arrows(facts, a, b, frame),
-                class_="frame",
-                data_pair=f"{a} {b}",
-                style=None if (a, b) == (0, 1) else "display:none",
-            )
-        )
-    assert first is not None
+    pairs = list(combinations(range(Z.shape[1]), 2))
+    frames = {
+        (a, b): Frame.of(limits[a], limits[b], (_axis_title(facts, a), _axis_title(facts, b)))
+        for a, b in pairs
+    }
+    first = frames[0, 1]
+    below = [_of_pair(pair, frame.axes(), "frame") for pair, frame in frames.items()]
+    above = [
+        _of_pair(pair, _arrows(facts, *pair, frame), "arrows") for pair, frame in frames.items()
+    ]
     return chart(
-        frames,
+        below,
         _points(facts, first.x(Z[:, 0]), first.y(Z[:, 1])),
+        above,
         class_="points scores",
         label=(
             f"Scores of {len(facts.shown)} rows along two axes. Arrow keys move from row to row, "
             "the most outlying first."
         ),
+    )
+
+
+def _of_pair(pair: tuple[int, int], content: Html, class_: str) -> Html:
+    """A layer that is there for one pair of axes alone; the first pair is shown at first."""
+    return tag(
+        "g",
+        content,
+        class_=class_,
+        data_pair=f"{pair[0]} {pair[1]}",
+        style=None if pair == (0, 1) else "display:none",
     )
 
 
@@ -148,7 +154,7 @@ def _distance_scale(distances: Float64Array, cutoff: float) -> tuple[tuple[float
 
 def _axis_title(facts: Facts, axis: int) -> str:
     share = float(facts.axes.explained_variance_ratio_[axis])
-    return f"score along axis {axis + 1} ({100 * share:.3g} % of variance)"
+    return f"axis {axis + 1} ({100 * share:.3g} % of variance)"
 
 
 def _single_axis(facts: Facts, limits: tuple[float, float]) -> Html:
@@ -184,11 +190,19 @@ def _arrows(facts: Facts, a: int, b: int, frame: Frame) -> Html:
     for j in longest:
         x, y = x0 + reach * arrows[j, 0], y0 - reach * arrows[j, 1]
         x, y = float(np.clip(x, LEFT, WIDTH - RIGHT)), float(np.clip(y, TOP, HEIGHT - BOTTOM))
-        drawn.append(
-            tag("line", class_="arrow", x1=place(x0), y1=place(y0), x2=place(x), y2=place(y))
-        )
-        drawn.append(_label(facts.columns[j], x, y, x0, taken))
-    return tag("g", drawn, class_="arrows")
+        drawn += [_arrow(x0, y0, x, y), _label(facts.columns[j], x, y, x0, taken)]
+    return join(drawn)
+
+
+def _arrow(x0: float, y0: float, x: float, y: float) -> Html:
+    """A line from (x0, y0) to (x, y), with a head."""
+    along = np.array([x - x0, y - y0])
+    back = 7 * along / (np.linalg.norm(along) or 1.0)
+    across = 0.45 * np.array([-back[1], back[0]])
+    tip = np.array([x, y])
+    (ax, ay), (bx, by) = tip - back + across, tip - back - across
+    head = f"M{place(ax)} {place(ay)}L{place(x)} {place(y)}L{place(bx)} {place(by)}"
+    return tag("path", class_="arrow", d=f"M{place(x0)} {place(y0)}L{place(x)} {place(y)}{head}")
 
 
 def _label(

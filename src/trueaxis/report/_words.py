@@ -19,6 +19,12 @@ _LOSSES = {
     "trimmed": "the squared residual lengths of the rows that fit best, the others left out",
 }
 
+_ROWS = {
+    "good leverage": "good leverage row",
+    "orthogonal outlier": "orthogonal outlier",
+    "bad leverage": "bad leverage row",
+}
+
 
 def what_was_fitted(facts: Facts) -> list[str]:
     """What the model is, and how it was found."""
@@ -70,15 +76,17 @@ def in_short(facts: Facts) -> list[str]:
         return [f"None of the {count(n, 'row')} lies beyond a cut-off."]
     flagged = facts.n_flagged
     verb = "lies" if flagged == 1 else "lie"
-    kinds = ", ".join(f"{found:,} {kind}" for kind, found in counts.items() if kind != "regular")
+    kinds = _listed([count(found, _ROWS[kind]) for kind, found in counts.items() if kind in _ROWS])
     lines = [
         f"{flagged:,} of {count(n, 'row')} ({percent(flagged / n)}) {verb} beyond a cut-off: "
         f"{kinds}. Of regular Gaussian rows about {_expected(facts)} would."
     ]
     worst = facts.top[0]
-    because = f", mainly in {_listed([b.column for b in worst.blames])}" if worst.blames else ""
+    because = (
+        f", mainly in {_listed([brief(b.column) for b in worst.blames])}" if worst.blames else ""
+    )
     times = f"{number(worst.excess, 3)} times its cut-off"
-    lines.append(f"The most outlying is row {worst.label}, at {times}{because}.")
+    lines.append(f"The most outlying is row {brief(worst.label)}, at {times}{because}.")
     return lines
 
 
@@ -159,6 +167,11 @@ def scree_caption(facts: Facts) -> str:
 def blamed(blame: Blame) -> str:
     """What is said of a column of an outlying row."""
     return f"{number(blame.value)}, expected {number(blame.expected)}"
+
+
+def brief(name: str, most: int = 40) -> str:
+    """A name short enough for a sentence."""
+    return name if len(name) <= most else name[: most - 1] + "…"
 
 
 def _listed(names: list[str]) -> str:

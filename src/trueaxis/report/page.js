@@ -163,7 +163,7 @@
   if (pair) pair.addEventListener("change", () => {
     const self = plots.find((other) => other.svg.classList.contains("scores"));
     clear();
-    for (const frame of self.svg.querySelectorAll(".frame")) {
+    for (const frame of self.svg.querySelectorAll("[data-pair]")) {
       frame.style.display = frame.dataset.pair === pair.value ? "" : "none";
     }
     const [a, b] = pair.value.split(" ").map(Number);
