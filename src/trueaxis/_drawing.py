@@ -10,6 +10,7 @@ from trueaxis._typing import Array, Float64Array
 
 _CELLS = 40  # along each side of the grid in which rows are thinned
 _LONG = 12.0  # multiples of the cut-off beyond which a linear scale hides the regular rows
+_WIDEST, _BESIDE = 30.0, 5.0  # multiples of the range of regular scores
 _LEAST_EXCESS = 1e-16  # relative, of an objective: below is rounding
 
 
@@ -67,15 +68,15 @@ def floor_of(distances: Float64Array, cutoff: float) -> float:
 def core_limits(values: Float64Array, regular: Array) -> tuple[float, float]:
     """A range that shows the regular rows well and as many others as that allows.
 
-    All values, unless these span more than 5 times the range of the regular ones; then twice
-    this range about its middle.
+    All values, unless these span more than 30 times the range of the regular ones; then no more
+    than 5 times this range to either side of it.
     """
     inner = values[regular] if regular.any() else values
     low, high = float(inner.min()), float(inner.max())
     least, most = float(values.min()), float(values.max())
     width = high - low
-    if most - least > 5 * width > 0:
-        least, most = max(least, low - width / 2), min(most, high + width / 2)
+    if most - least > _WIDEST * width > 0:
+        least, most = max(least, low - _BESIDE * width), min(most, high + _BESIDE * width)
     margin = 0.05 * (most - least) or 1.0
     return least - margin, most + margin
 

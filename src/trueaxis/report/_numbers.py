@@ -87,9 +87,11 @@ def log_ticks(low: float, high: float) -> list[tuple[float, str]]:
     powers = range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)
     between = (1,) if np.log10(high / low) > 2.5 else ((1, 3) if high > 4 * low else (1, 2, 5))
     step = max(1, int(np.ceil(np.log10(high / low) / 6)))
-    places = [b * 10.0**p for p in powers if p % step == 0 for b in between]
-    return [
-        (x, number(x, 1) if 1e-3 <= x < 1e5 else ten_to(round(np.log10(x))))
-        for x in places
-        if low * (1 - 1e-9) <= x <= high * (1 + 1e-9)
-    ]
+    ticks = []
+    for power in powers:
+        for b in between if power % step == 0 else ():
+            x = b * 10.0**power
+            label = ten_to(power) if b == 1 else f"{b}×{ten_to(power)}"
+            if low * (1 - 1e-9) <= x <= high * (1 + 1e-9):
+                ticks.append((x, number(x, 1) if 1e-3 <= x < 1e5 else label))
+    return ticks
