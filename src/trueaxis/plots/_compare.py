@@ -15,7 +15,7 @@ from trueaxis._subspace import Subspace
 from trueaxis._typing import Float64Array
 from trueaxis.outlier_map import axes_of
 from trueaxis.plots._models import named
-from trueaxis.plots._style import CURVES, STYLE, axes_or_new, title
+from trueaxis.plots._style import CURVES, STYLE, axes_or_new, dress
 
 _MOST_BARS_NAMED = 10
 
@@ -99,7 +99,6 @@ class CompareAxesDisplay:
         with rc_context(STYLE):
             self.ax_ = ax = axes_or_new(ax)
             self.figure_ = ax.figure
-            ax.grid(axis="y")
             for i, (name, angles) in enumerate(self.degrees.items()):
                 places = np.arange(1, len(angles) + 1) + (i - (len(self.degrees) - 1) / 2) * width
                 color = CURVES[i % len(CURVES)]["color"]
@@ -110,9 +109,9 @@ class CompareAxesDisplay:
             ax.set(
                 xlabel="principal angle, largest first",
                 ylabel="degrees",
-                ylim=(0, min(1.15 * most, 99.0) or 1.0),
+                ylim=(0, 1.25 * most or 1.0),
             )
-            title(ax, f"Angles to the axes of {self.first}")
+            dress(ax, f"Angles to the axes of {self.first}", grid=True)
             ax.legend(loc="upper right", bbox_to_anchor=(1.0, 1.0))
         return self
 

@@ -15,7 +15,7 @@ from trueaxis._drawing import excess
 from trueaxis._typing import Float64Array
 from trueaxis.outlier_map import axes_of
 from trueaxis.plots._models import named
-from trueaxis.plots._style import CURVES, STYLE, axes_or_new, title
+from trueaxis.plots._style import CURVES, STYLE, axes_or_new, dress
 
 
 class ConvergenceDisplay:
@@ -83,7 +83,6 @@ class ConvergenceDisplay:
         with rc_context(STYLE):
             self.ax_ = ax = axes_or_new(ax)
             self.figure_ = ax.figure
-            ax.grid(axis="y")
             for i, (name, values) in enumerate(self.excesses.items()):
                 every = max(1, len(values) // 15)
                 look = CURVES[i % len(CURVES)] | {"markevery": every, "linewidth": 1.8}
@@ -91,7 +90,7 @@ class ConvergenceDisplay:
             ax.set_yscale("log")
             ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
             ax.set(xlabel="updates", ylabel="excess over the minimum, $(J-J^*)/J^*$")
-            title(ax, "Convergence")
+            dress(ax, "Convergence", grid=True)
             if len(self.excesses) > 1:
                 ax.legend()
         return self

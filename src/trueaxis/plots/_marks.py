@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.patheffects import withStroke
 
 from trueaxis._drawing import thin
 from trueaxis._typing import Float64Array
 from trueaxis.outlier_map import OutlierMap
 from trueaxis.outliers import KINDS
-from trueaxis.plots._style import INK, MARKS, spread
+from trueaxis.plots._style import INK, MARKS
 
 _MOST_REGULAR = 20_000  # points drawn of these; all of the others
 _RASTER = 3_000  # points beyond which a vector file holds them as an image
-_LETTERS = 11.0  # points of the page from one label to the next
+_LETTER, _LINE = 6.0, 11.0  # width and height of a label's letters, in points of the page
 
 
 def row_ids(ids: Any, X: Any, n: int) -> Sequence[Any] | None:
@@ -45,7 +46,10 @@ def scatter(ax: Axes, x: Float64Array, y: Float64Array, found: OutlierMap) -> No
 
 
 def legend(ax: Axes) -> None:
-    """Below the axes, where no point can be."""
+    """Below the axes, where no point can be, if the figure makes room there."""
+    if ax.figure.get_figure(root=True).get_layout_engine() is None:
+        ax.legend(loc="upper right", frameon=True, framealpha=0.85, handletextpad=0.3)
+        return
     ax.legend(
         loc="upper center",
         bbox_to_anchor=(0.45, -0.16),
@@ -62,13 +66,19 @@ def name_the_worst(
     worst = np.argsort(-found.excess, kind="stable")[:n_labels]
     worst = worst[found.flagged[worst]]
     ax.autoscale_view()
-    inches = ax.figure.dpi / 72.0
-    places = ax.transData.transform(np.column_stack([x[worst], y[worst]])) / inches
-    middle = ax.transAxes.transform((0.5, 0.5))[0] / inches
-    for i in spread(places[:, 0], places[:, 1], _LETTERS):
-        row, rightward = int(worst[i]), places[i, 0] < middle
+    per_point = ax.figure.dpi / 72.0
+    places = ax.transData.transform(np.column_stack([x[worst], y[worst]])) / per_point
+    middle = ax.transAxes.transform((0.5, 0.5))[0] / per_point
+    taken: list[tuple[float, float, float]] = []
+    for row, (across, up) in zip(worst.tolist(), places, strict=True):
+        text = str(row if ids is None else ids[row])
+        rightward, width = across < middle, _LETTER * len(text)
+        left = across + 5 if rightward else across - 5 - width
+        if any(left < r and a < left + width and abs(up - b) < _LINE for a, r, b in taken):
+            continue
+        taken.append((left, left + width, up))
         ax.annotate(
-            str(row if ids is None else ids[row]),
+            text,
             (x[row], y[row]),
             xytext=(5 if rightward else -5, 4),
             textcoords="offset points",
@@ -76,4 +86,6 @@ def name_the_worst(
             fontsize="small",
             color=INK,
             parse_math=False,
+            zorder=7,
+            path_effects=[withStroke(linewidth=2.5, foreground="white")],
         )

@@ -13,7 +13,7 @@ from trueaxis._drawing import floor_of, is_long
 from trueaxis._typing import Float64Array
 from trueaxis.outlier_map import OutlierMap
 from trueaxis.plots._marks import legend, name_the_worst, row_ids, scatter
-from trueaxis.plots._style import INK, STYLE, axes_or_new, title
+from trueaxis.plots._style import INK, STYLE, axes_or_new, dress, plain_log
 
 
 class OutlierMapDisplay:
@@ -100,14 +100,16 @@ class OutlierMapDisplay:
             ax.axhline(found.orthogonal_cutoff, **line)
             if long_x:
                 ax.set_xscale("log")
+                plain_log(ax.xaxis)
             else:
                 ax.set_xlim(left=0, right=1.05 * max(float(x.max()), found.score_cutoff) or 1.0)
             if long_y:
                 ax.set_yscale("log")
+                plain_log(ax.yaxis)
             else:
                 ax.set_ylim(bottom=0, top=1.08 * max(float(y.max()), found.orthogonal_cutoff) or 1)
             ax.set(xlabel="score distance", ylabel="orthogonal distance")
-            title(ax, "Outlier map")
+            dress(ax, "Outlier map")
             legend(ax)
             name_the_worst(ax, x, y, found, self.ids, n_labels)
         return self

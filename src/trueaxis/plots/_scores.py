@@ -13,7 +13,7 @@ from trueaxis._drawing import core_limits
 from trueaxis._typing import Float64Array
 from trueaxis.outlier_map import OutlierMap, axes_of
 from trueaxis.plots._marks import legend, name_the_worst, row_ids, scatter
-from trueaxis.plots._style import STYLE, axes_or_new, title
+from trueaxis.plots._style import STYLE, axes_or_new, dress
 
 
 class ScoresDisplay:
@@ -130,7 +130,7 @@ class ScoresDisplay:
             ax.set(xlim=limits[0], ylim=limits[1], xlabel=self.labels[0], ylabel=self.labels[1])
             outside = int(np.any((self.scores.T[0] != x, self.scores.T[1] != y), axis=0).sum())
             beyond = f", {outside} beyond the frame at its edge" if outside else ""
-            title(ax, f"Scores{beyond}")
+            dress(ax, f"Scores{beyond}")
             legend(ax)
             name_the_worst(ax, x, y, self.outliers, self.ids, n_labels)
         return self

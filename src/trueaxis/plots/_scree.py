@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from trueaxis._typing import Float64Array
 from trueaxis.outlier_map import axes_of
-from trueaxis.plots._style import STYLE, axes_or_new, title
+from trueaxis.plots._style import STYLE, axes_or_new, dress
 
 _MOST_BARS_NAMED = 10
 
@@ -73,22 +73,28 @@ class ScreeDisplay:
         -------
         ScreeDisplay
         """
+        beside = max(0.1, 1.6 - 0.4 * len(self.shares))  # a few bars are no walls
         places = np.arange(1, len(self.shares) + 1)
         with rc_context(STYLE):
             self.ax_ = ax = axes_or_new(ax)
             self.figure_ = ax.figure
-            ax.grid(axis="y")
             bars = ax.bar(places, 100 * self.shares, width=0.68, color="#0072b2")
             if len(places) <= _MOST_BARS_NAMED:
+                ax.set_xticks(places)
                 ax.bar_label(bars, fmt="{:.3g}", padding=2, fontsize="small")
-            ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+            else:
+                ax.xaxis.set_major_locator(MaxNLocator(integer=True))
             ax.set(
                 xlabel="axis",
                 ylabel="% of the robust variance",
-                xlim=(0.4, len(places) + 0.6),
+                xlim=(0.5 - beside, len(places) + 0.5 + beside),
             )
             ax.margins(y=0.12)
-            title(ax, f"Variance along the axes, {100 * min(self.shares.sum(), 1.0):.3g} % in all")
+            dress(
+                ax,
+                f"Variance along the axes, {100 * min(self.shares.sum(), 1.0):.3g} % in all",
+                grid=True,
+            )
         return self
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from matplotlib.axes import Axes
-
-from trueaxis._typing import Array
+from matplotlib.axis import Axis
 
 INK, GRAY = "#222222", "#8a8a8a"
 # Okabe and Ito's colors, which stay apart under every common color blindness; markers tell curves
@@ -55,19 +54,16 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float] = (6.4, 4.6)) -> Axes
     return made
 
 
-def title(ax: Axes, text: str) -> None:
-    """A title, unless the axes have one of their user's."""
+def dress(ax: Axes, heading: str, grid: bool = False) -> None:
+    """What the style cannot do to axes that were made without it; and a title if there is none."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.set_axisbelow(True)
+    if grid:
+        ax.grid(axis="y", color=STYLE["grid.color"])
     if not any(ax.get_title(loc) for loc in ("left", "center", "right")):
-        ax.set_title(text)
+        ax.set_title(heading)
 
 
-def spread(x: Array, y: Array, least: float) -> list[int]:
-    """Indices of points that are `least` apart from all before them: those there is room to name.
-
-    Places and `least` are in points of the page, lines of text 3 times as wide as high.
-    """
-    kept: list[int] = []
-    for i in range(len(x)):
-        if all(abs(x[i] - x[j]) > 3 * least or abs(y[i] - y[j]) > least for j in kept):
-            kept.append(i)
-    return kept
+def plain_log(axis: Axis) -> None:
+    """Write 0.1, 1, 10 on a logarithmic axis, and powers only where these are long."""
+    axis.set_major_formatter("{x:g}")
