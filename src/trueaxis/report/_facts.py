@@ -115,9 +115,7 @@ def _one_dimensional(name: str, values: Any, expected: int, unit: str) -> Array:
             f"{name} has {len(values)} entries, but X has {expected} {unit}s; pass one for every "
             f"{unit}, or leave {name} out."
         )
-    held = np.empty(expected, dtype=object)
-    held[:] = list(values)
-    return held
+    return np.fromiter(values, dtype=object, count=expected)
 
 
 def _column_names(model: Any, X: Any, columns: Any, m: int) -> tuple[str, ...]:
