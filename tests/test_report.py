@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 from helpers import heavy_tailed
 from trueaxis import PCAOutlierDetector, RobustPCA, report
@@ -306,6 +307,12 @@ def test_all_axes_and_plain_pca_can_be_reported():
     X = heavy_tailed(100, 30, 4)
     for model in (RobustPCA().fit(X), RobustPCA(2, p=2).fit(X), RobustPCA(0.9).fit(X)):
         assert Page(report.render(model, X)).text
+
+
+def test_sparse_rows_can_be_reported():
+    X = heavy_tailed(80, 6, 3) * (np.random.default_rng(0).random((80, 6)) < 0.5)
+    model = RobustPCA(2, check_breakdown=False).fit(X)
+    assert Page(report.render(model, csr_array(X))).data["row"]
 
 
 def test_write_is_all_or_nothing(tmp_path, data, monkeypatch):
