@@ -241,6 +241,7 @@ def test_any_text_is_text(texts):
     assert skeleton(render_hostile(texts)) == skeleton(render_hostile(plain))
 
 
+@settings(deadline=None)
 @given(st.recursive(st.text() | st.integers(), lambda inner: st.lists(inner) | st.tuples(inner)))
 def test_data_for_the_script_cannot_leave_it(value):
     text = json_script("data", value)
@@ -345,6 +346,7 @@ def test_numbers_read_well():
     ]
 
 
+@settings(deadline=None)
 @given(st.floats(-1e12, 1e12), st.floats(1e-6, 1e6))
 def test_ticks_are_few_and_within(low, width):
     high = low + width * max(1.0, abs(low))
@@ -354,6 +356,7 @@ def test_ticks_are_few_and_within(low, width):
     assert all(low - slack <= x <= high + slack for x, _ in ticks)
 
 
+@settings(deadline=None)
 @given(st.floats(-8, 8), st.floats(0.35, 20))
 def test_log_ticks_are_few_and_within(low, decades):
     ticks = _numbers.log_ticks(10.0**low, 10.0 ** (low + decades))
