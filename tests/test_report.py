@@ -265,12 +265,14 @@ def test_a_million_rows_are_a_small_file_with_every_outlier():
     n = int(found.flagged.sum())
     page = Page(text)
     assert n > 4000
-    assert f"the 4,000 farthest of the {n:,} rows beyond a cut-off" in page.text
+    assert f"4,000 of the {n:,} rows beyond a cut-off (the 1,000 farthest, and" in page.text
     assert f"2,000 of the {1_000_000 - n:,} regular rows" in page.text
     assert "6,000 of 1,000,000 rows" in page.text
     rows = np.array(page.data["row"])
-    worst = np.argsort(-found.excess, kind="stable")[:4000]
+    worst = np.argsort(-found.excess, kind="stable")[:1000]
     assert set(worst) <= set(rows)
+    assert found.flagged[rows].sum() == 4000
+    assert set(found.kinds[rows]) == {kind for kind, count in found.counts.items() if count}
     # All flagged rows are there where the limit allows it.
     few = np.r_[0:30, 2000:100_000]
     page = Page(report.render(model, X[few]))
