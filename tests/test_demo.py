@@ -175,9 +175,9 @@ def test_without_the_extra_the_entry_point_says_what_to_install(
         cwd=tmp_path,
     )
     assert done.returncode == 1
-    assert done.stderr == (
-        f'The command line needs {missing}. Install it with: pip install "trueaxis[cli]"\n'
-    )
+    assert f"need {missing}." in done.stderr or f"needs {missing}." in done.stderr
+    assert done.stderr.endswith('Install it with: pip install "trueaxis[cli]"\n')
+    assert done.stderr.count("\n") == 1
 
 
 def test_the_python_in_the_readme_runs_and_shows_what_it_says() -> None:

@@ -1,76 +1,26 @@
-"""The command line: parse, call, print. The only file that imports typer and rich."""
+"""`trueaxis demo`: RobustPCA against PCA on contaminated data."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from trueaxis.cli.options import Debug
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from trueaxis import demo as demonstration
 
-_EXTRAS = {"typer", "rich", "matplotlib"}
-_INSTALL = 'The command line needs {}. Install it with: pip install "trueaxis[cli]"'
 
-try:
-    import typer
-except ImportError as error:
-    # The script's only line is `main()`, and without typer there is no main to speak of.
-    sys.exit(_INSTALL.format(error.name or "typer"))
-
-app = typer.Typer(
-    name="trueaxis",
-    help="Principal axes that outliers cannot tilt.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-
-
-def main() -> None:
-    """Run the command line; what goes wrong is one line on stderr and exit status 1."""
-    try:
-        app()
-    except ImportError as error:
-        missing = (error.name or "").partition(".")[0]
-        if missing not in _EXTRAS:
-            raise
-        sys.exit(_INSTALL.format(missing))
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        sys.exit(f"Error: {where}{error.strerror or error}")
-    except ValueError as error:
-        sys.exit(f"Error: {error}")
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        from trueaxis import __version__
-
-        typer.echo(f"trueaxis {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _options(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
-        ),
-    ] = False,
-) -> None:
-    """Principal axes that outliers cannot tilt."""
-
-
-@app.command()
 def demo(
     output: Annotated[
         Path,
         typer.Option("--output", "-o", file_okay=False, help="Folder for the pictures."),
     ] = Path("demo-output"),
+    debug: Debug = False,
 ) -> None:
     """Compare RobustPCA with PCA on contaminated data whose true axes are known.
 
