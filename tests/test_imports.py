@@ -28,6 +28,8 @@ LAYERS = (
     {"weighers", "multistart"},
     {"estimators"},
     {TOP},
+    {"outlier_map"},
+    {"contributions"},
     {"plots", "demo"},
     {"cli"},
 )
