@@ -29,12 +29,12 @@ LAYERS = (
     {"weighers", "multistart"},
     {"estimators"},
     {TOP},
-    {"outlier_map"},
+    {"outlier_map", "_drawing"},
     {"contributions"},
     {"preparation"},
     {"table_model"},
     {"persistence"},
-    {"plots", "demo"},
+    {"plots", "demo", "report"},
     {"cli"},
 )
 ONLY = {
