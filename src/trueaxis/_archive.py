@@ -57,6 +57,27 @@ def stamped(archive: bytes) -> memoryview:
     return held.getbuffer()
 
 
+def looks_like_a_model(path: str) -> bool:
+    """Whether a file looks like a model of ours, be it damaged: told from its name and stamp.
+
+    Parameters
+    ----------
+    path : path-like
+        Any file.
+
+    Returns
+    -------
+    bool
+    """
+    if Path(path).suffix.lower() == ".skops":
+        return True
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return STAMP in archive.namelist()
+    except (OSError, zipfile.BadZipFile):
+        return False
+
+
 def checked(path: Any) -> tuple[bytes, Stamp]:
     """The bytes of a file whose stamp is ours and whose parts are whole."""
     if Path(path).is_dir():

@@ -8,7 +8,6 @@ asks for. The only file that imports skops.
 from __future__ import annotations
 
 import os
-import zipfile
 from copy import copy
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from trueaxis._archive import STAMP, NotAModelError, Stamp, checked, stamped
+from trueaxis._archive import NotAModelError, Stamp, checked, stamped
 from trueaxis._files import replacing
 from trueaxis.estimators import PCAOutlierDetector, RobustPCA
 from trueaxis.outlier_map import axes_of
@@ -140,25 +139,25 @@ def stamp(path: str | os.PathLike[str]) -> Stamp:
     return checked(path)[1]
 
 
-def is_model(path: str | os.PathLike[str]) -> bool:
-    """Whether a file looks like a model of ours, be it damaged: told from its name and stamp.
+def load_table_model(path: str | os.PathLike[str]) -> TableModel:
+    """A model that knows how to read tables, as ``trueaxis fit --model`` writes it.
 
     Parameters
     ----------
     path : path-like
-        Any file.
+        What `save` wrote.
 
     Returns
     -------
-    bool
+    TableModel
     """
-    if Path(path).suffix.lower() == ".skops":
-        return True
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return STAMP in archive.namelist()
-    except (OSError, zipfile.BadZipFile):
-        return False
+    model = load(path)
+    if not isinstance(model, TableModel):
+        raise NotAModelError(
+            f"{path} holds a {type(model).__name__} without the columns and units of a table; "
+            "`trueaxis fit ... --model` writes one with them."
+        )
+    return model
 
 
 def _plain(model: Model) -> dict[str, Any]:
