@@ -32,7 +32,7 @@ LAYERS = (
     {"outlier_map", "_drawing"},
     {"contributions"},
     {"preparation"},
-    {"table_model"},
+    {"table_model", "comparison"},
     {"persistence"},
     {"plots", "demo", "report"},
     {"cli"},

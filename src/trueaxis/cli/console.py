@@ -143,7 +143,13 @@ def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]], text
     from rich.table import Table
     from rich.text import Text
 
-    made = Table(title=Text(title), box=box.SIMPLE_HEAD, pad_edge=False, title_justify="left")
+    made = Table(
+        title=Text(title),
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        title_justify="left",
+        min_width=len(title),
+    )
     for j, name in enumerate(header):
         made.add_column(Text(name), justify="left" if j < text else "right")
     for row in rows:
