@@ -48,7 +48,7 @@ ONLY = {
 COMPILED = {"_kernels"}
 # Optional dependencies, the compiled part among them, and the one file or room that imports each.
 SOLE_USER = {
-    "matplotlib": "plots.py",
+    "matplotlib": "plots",
     "typer": "cli",
     "rich": "cli",
     "pyarrow": "tables/arrow.py",

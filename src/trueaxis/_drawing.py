@@ -15,10 +15,11 @@ _LEAST_EXCESS = 1e-16  # relative, of an objective: below is rounding
 
 
 def thin(x: Float64Array, y: Float64Array, most: int) -> Array:
-    """Indices of at most `most` points, sorted: all where they are sparse, some where dense.
+    """Indices of `most` points, sorted: all where they are sparse, some where they are dense.
 
-    A grid is laid over the points and every cell keeps at most c of its points, drawn at random
-    with a fixed seed, with the largest c for which no more than `most` are kept.
+    A grid is laid over the points and every cell keeps c of its points, drawn at random with a
+    fixed seed, with the largest c for which no more than `most` are kept. Some cells keep one
+    more, to make up the number.
 
     Parameters
     ----------
@@ -43,14 +44,17 @@ def thin(x: Float64Array, y: Float64Array, most: int) -> Array:
     if n <= most:
         return np.arange(n)
     cell = _bins(x) * _CELLS + _bins(y)
-    order = np.random.default_rng(0).permutation(n)
+    rng = np.random.default_rng(0)
+    order = rng.permutation(n)
     order = order[np.argsort(cell[order], kind="stable")]
     counts = np.bincount(cell, minlength=_CELLS**2)
     starts = np.cumsum(counts) - counts
     rank = np.arange(n) - np.repeat(starts, counts)  # of each point among those of its cell
-    kept_below = np.cumsum(np.bincount(rank))
-    cap = int(np.searchsorted(kept_below, most, side="right"))
-    return np.sort(order[rank < cap] if cap else order[rank == 0][:most])
+    kept_up_to = np.cumsum(np.bincount(rank))
+    c = int(np.searchsorted(kept_up_to, most, side="right"))
+    kept = order[rank < c]
+    further = rng.permutation(order[rank == c])[: most - len(kept)]
+    return np.sort(np.concatenate([kept, further]))
 
 
 def is_long(distances: Float64Array, cutoff: float) -> bool:

@@ -41,7 +41,7 @@ def demo(
     plane, descents = shown.plane, shown.descents.values()
     pictures = {
         "projection_axes.png": plots.projection_axes(plane.X, plane.is_outlier, plane.axes),
-        "convergence.png": plots.convergence(
+        "convergence.png": plots.descents(
             {d.title: d.objectives for d in descents}, {d.title: d.best for d in descents}
         ),
     }
