@@ -54,7 +54,7 @@ SOLE_USER = {
     "pyarrow": "tables/arrow.py",
     "openpyxl": "tables/excel.py",
     "skops": "persistence.py",
-    f"{ROOT}._kernels": "_products.py",
+    f"{ROOT}._kernels": "_products/dense.py",
 }
 MOST_LINES = 320
 

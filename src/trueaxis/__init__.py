@@ -24,7 +24,7 @@ _HOMES = {
     "RobustPCA": "trueaxis.estimators",
     "Subspace": "trueaxis._subspace",
 }
-_MODULES = ("datasets", "losses")
+_MODULES = ("datasets", "losses", "plots", "report")
 
 
 def __getattr__(name: str) -> Any:

@@ -52,8 +52,9 @@ def rows_at(at: Float64Array, n: int, weights: Float64Array | None) -> Array:
     return np.asarray(np.minimum(np.searchsorted(ends, at * ends[-1], side="right"), n - 1))
 
 
-def distinct_rows(X: Array, rows: Array) -> Array:
+def distinct_rows(X: Array, rows: Array | None = None) -> Array:
     """Which of the `rows` of X to take so that none repeats another: their places in `rows`."""
+    rows = np.arange(len(X)) if rows is None else rows
     # Rows that differ nearly always do so in their first columns.
     for columns in (_TELLING, X.shape[1]):
         found = np.unique(X[rows, :columns], axis=0, return_index=True)[1]
