@@ -86,8 +86,8 @@ def _digits_table(digits: demonstration.Digits) -> Any:
     threes = int(digits.is_outlier.sum())
     return table(
         f"{len(digits.X) - threes} handwritten zeros, and {threes} threes among them",
-        ["Method", "Angle to the axes of the zeros alone"],
-        [[method, f"{angle:.2f}°"] for method, angle in digits.degrees.items()],
+        ["Method", "Degrees to the axes of the zeros alone"],
+        [[method, f"{angle:.2f}"] for method, angle in digits.degrees.items()],
     )
 
 
