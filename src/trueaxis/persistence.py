@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import skops.io
 from sklearn.utils.validation import check_is_fitted
 
 from trueaxis._archive import NotAModelError, Stamp, checked, stamped
@@ -73,8 +74,6 @@ def write(model: Model, to: Path) -> None:
     to : pathlib.Path
         Where to.
     """
-    import skops.io
-
     if not isinstance(model, Model):
         raise TypeError(
             f"{type(model).__name__} cannot be saved; it must be a RobustPCA, a "
@@ -102,8 +101,6 @@ def load(path: str | os.PathLike[str]) -> Any:
     -------
     RobustPCA, PCAOutlierDetector or TableModel
     """
-    import skops.io
-
     held = checked(path)[0]
     try:
         unknown = set(skops.io.get_untrusted_types(data=held)) - set(TRUSTED)

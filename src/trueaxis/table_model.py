@@ -14,6 +14,7 @@ from trueaxis._typing import Array, Float64Array
 from trueaxis.contributions import contributions
 from trueaxis.estimators import PCAOutlierDetector
 from trueaxis.outlier_map import OutlierMap
+from trueaxis.outliers import KINDS
 from trueaxis.preparation import Preparation, choose_scale
 from trueaxis.tables import Table
 from trueaxis.tables.selection import Rows, choose_columns, counting_column, take
@@ -92,6 +93,11 @@ class TableModel:
     def map(self, rows: Rows) -> OutlierMap:
         """Both distances of rows, and the cut-offs of the model."""
         return OutlierMap.of(self.detector, rows.X)
+
+    def counts(self, rows: Rows) -> dict[str, int]:
+        """Number of rows of each kind, in one pass over them."""
+        found = self.detector.classify(rows.X)
+        return {kind: int(np.count_nonzero(found == kind)) for kind in KINDS}
 
     def flags(self, rows: Rows, found: OutlierMap, shown: Array) -> dict[str, Any]:
         """For some rows: what they are, why, and which columns contribute most to that.

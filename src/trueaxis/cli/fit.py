@@ -63,7 +63,7 @@ def fit(
     say = steps.speaker(as_json=as_json, quiet=quiet, output=scores)
     power = steps.check_power(p, loss)
     steps.check_outputs([scores], [model, report], data, force)
-    table = steps.read_table(data, steps.Reading(delimiter, header, part), say)
+    table = steps.read_table(data, steps.Reading(delimiter, header, part), say, model)
 
     from trueaxis.cli import summary
     from trueaxis.table_model import Settings
@@ -110,7 +110,9 @@ def fit(
             from trueaxis.persistence import write as write_model
 
             write(model, lambda beside: write_model(found, beside))
-    kinds = found.map(rows).counts
+    if not (say.shows or say.as_json):
+        return
+    kinds = found.counts(rows)
     say.show(summary.axes(found), summary.counts(kinds))
     written = [path for path in (model, report, scores) if path not in (None, steps.PIPE)]
     say.show(*(f"Wrote {path}" for path in written))

@@ -103,9 +103,9 @@ def write_table(columns: dict[str, Any], path: str, force: bool) -> None:
         out(path, lambda beside: write(columns, beside, like=path))
 
 
-def read_table(path: str, reading: Reading, to: Speaker) -> Table:
-    """Read a table, while another thread imports what the fit will need."""
-    importing = threading.Thread(target=_import_the_rest, daemon=True)
+def read_table(path: str, reading: Reading, to: Speaker, model: str | None = None) -> Table:
+    """Read a table, while another thread imports what follows: a fit, and perhaps a model."""
+    importing = threading.Thread(target=_import_the_rest, args=(model is not None,), daemon=True)
     importing.start()
     from trueaxis.tables import read
 
@@ -116,10 +116,13 @@ def read_table(path: str, reading: Reading, to: Speaker) -> Table:
     return table
 
 
-def _import_the_rest() -> None:
+def _import_the_rest(persistence: bool) -> None:
     # What is missing is missed, and told, where it is needed.
     with suppress(ImportError):
-        import trueaxis.table_model  # noqa: F401
+        import trueaxis.table_model
+
+        if persistence:
+            import trueaxis.persistence  # noqa: F401
 
 
 def _size(path: str) -> str:

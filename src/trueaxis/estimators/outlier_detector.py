@@ -28,6 +28,7 @@ from trueaxis.outliers import (
 )
 from trueaxis.sources import Source
 
+_TELLING = 100_000  # rows that cut-offs are taken from: their error is then below a percent
 _SCREE = 100  # axes whose variances are taken for the whole
 
 
@@ -42,7 +43,8 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
     change what is said of old ones.
 
     Columns count in their own units. Where these differ, scale the columns first, by a robust
-    measure such as :class:`sklearn.preprocessing.RobustScaler`.
+    measure such as :class:`sklearn.preprocessing.RobustScaler`. Of more than 100,000 rows so many,
+    drawn at random, tell the cut-offs.
 
     Parameters
     ----------
@@ -160,6 +162,10 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
             callback=self.callback,
         ).fit(X, sample_weight=weights)
         od, Z = self._terms(rows)
+        # A share of the rows is of them all; location, scatter and quantiles some tell as well.
+        drawn = None if share else starts.sample_rows(len(od), weights, _TELLING, rng)
+        if drawn is not None:
+            od, Z, weights = od[drawn], Z[drawn], None  # drawn by weight
         counts = np.ones(len(od)) if weights is None else weights
         size = starts.typical_distance(np.column_stack([od, Z]), np.zeros(1 + Z.shape[1]), weights)
         self.orthogonal_cutoff_ = orthogonal_cutoff(od, each, weights, floor=ROUNDING * size)
