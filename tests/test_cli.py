@@ -211,7 +211,7 @@ def test_choices_are_said_aloud(trueaxis: Any, folder: Path) -> None:
     frame["v2"] *= 1000
     frame.to_csv("units.csv", index=False)
     done = trueaxis("fit", "units.csv")
-    assert re.search(r"k = \d+: so many axes", done.out)
+    assert re.search(r"k = \d+: the first axes", done.out)
     assert "who (text)" in done.out
     assert "'v2' alone would make" in done.out
     assert "keep their own units" in trueaxis("fit", "data.csv").out
@@ -285,6 +285,8 @@ def test_warnings_go_to_stderr_and_name_options(trueaxis: Any, folder: Path) -> 
     [
         (["fit", "none.csv"], "none.csv: No such file or directory"),
         (["fit", "."], ". is a folder"),
+        (["fit", "one.csv"], "has one row only"),
+        (["fit", "alike.csv"], "has 3 rows that are all alike"),
         (["fit", "empty.csv"], "is empty"),
         (["fit", "data.csv", "-k", "7"], "n_components=7 is out of range"),
         (["fit", "data.csv", "--columns", "V0"], "did you mean 'v0'?"),
@@ -300,6 +302,8 @@ def test_a_fault_is_one_line_and_status_1(
     trueaxis: Any, folder: Path, arguments: list[str], told: str
 ) -> None:
     (folder / "empty.csv").touch()
+    (folder / "one.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    (folder / "alike.csv").write_text("a,b\n" + "1,2\n" * 3, encoding="utf-8")
     before = files(folder)
     done = trueaxis(*arguments)
     if done.status == 0:

@@ -176,6 +176,9 @@ def prepare(table: Table, settings: Settings) -> tuple[Preparation, Rows, tuple[
     left_out = len(table) - len(rows.X)
     if left_out:
         notes += (f"{left_out} of {len(table)} rows have an empty entry and are left out.",)
+    if len(rows.X) < 2 or not (rows.X.max(axis=0) > rows.X.min(axis=0)).any():
+        found = f"{len(rows.X)} rows that are all alike" if len(rows.X) > 1 else "one row only"
+        raise ValueError(f"{table.source} has {found}: axes need rows that differ.")
     counting = counting_column(table, names, rows.X)
     scale, location, unit, note = choose_scale(
         rows.X, names, settings.scale, check_random_state(settings.seed or 0)
@@ -234,8 +237,8 @@ def fit(table: Table, settings: Settings, callback: Any = None) -> Fitted:
     k = detector.pca_.n_components_
     if settings.k is None:
         notes += (
-            f"k = {k}: so many axes hold 80 % of a robust variance, or all that a tenth of the "
-            "rows can tell; -k takes another number.",
+            f"k = {k}: the first axes that hold 80 % of a robust variance, at most one for ten "
+            "rows; -k takes another number.",
         )
     warned = tuple(dict.fromkeys(_in_options(str(w.message)) for w in caught))
     return Fitted(TableModel(preparation, detector, table.source, warned), rows, notes)

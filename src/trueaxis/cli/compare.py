@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from trueaxis.cli import options as o
 from trueaxis.cli import steps
+from trueaxis.cli.console import counted
 
 if TYPE_CHECKING:
     from trueaxis.comparison import Comparison
@@ -68,7 +69,7 @@ def compare(
     if say.shows:
         say.show(*_tables(fitted, found))
     if output not in (None, steps.PIPE):
-        say.show(f"Wrote {output}: {len(found.gain)} rows.")
+        say.show(f"Wrote {output}: {counted(len(found.gain), 'row')}.")
     say.tell(_plain(fitted, found, told, (*table.notes, *fitted.notes)))
 
 

@@ -113,6 +113,17 @@ class Speaker:
             progress.stop()
 
 
+def counted(number: int, thing: str, things: str = "") -> str:
+    """A number and its thing, or things.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(2, "axis", "axes")
+    ('1 row', '2 axes')
+    """
+    return f"{number} {thing if number == 1 else things or thing + 's'}"
+
+
 def share_done(gap: float, tol: float) -> float:
     """How much of the way to a gap of `tol` is done, on a scale of digits.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from trueaxis.cli import options as o
 from trueaxis.cli import steps
+from trueaxis.cli.console import counted
 
 _MOST_NAMED = 12
 
@@ -28,8 +29,8 @@ def info(model: o.Model, as_json: o.Json = False, debug: o.Debug = False) -> Non
     say.show(
         f"{model}: written {wrote.created} by trueaxis {wrote.versions.get('trueaxis', '?')}, "
         f"format {wrote.format}.",
-        f"Fitted to {found.source}: {pca.n_samples_} rows.",
-        f"{len(held.columns)} columns, {unit}: {names}.",
+        f"Fitted to {found.source}: {counted(pca.n_samples_, 'row')}.",
+        f"{counted(len(held.columns), 'column')}, {unit}: {names}.",
         *([f"Rows are named by {held.id_column!r}."] if held.id_column is not None else []),
         f"Loss {pca.loss}{power}, solver {pca.solver_}, {state} after {pca.n_iter_} updates and "
         f"{pca.n_sweeps_} sweeps.",

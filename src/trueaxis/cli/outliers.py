@@ -8,7 +8,7 @@ import typer
 
 from trueaxis.cli import options as o
 from trueaxis.cli import steps
-from trueaxis.cli.console import Speaker
+from trueaxis.cli.console import Speaker, counted
 
 if TYPE_CHECKING:
     from trueaxis.table_model import Settings, TableModel
@@ -183,7 +183,7 @@ def _tell(
         title = "" if len(top) == len(beyond) else f"The {len(top)} most outlying rows"
         say.show(summary.flagged(model.flags(rows, found, top), rows.labels(top), title))
     if output not in (None, steps.PIPE):
-        say.show(f"Wrote {output}: {len(chosen)} rows.")
+        say.show(f"Wrote {output}: {counted(len(chosen), 'row')}.")
     if say.as_json and told is not None:
         n = len(chosen)
         lines = [{name: _entry(column[i]) for name, column in told.items()} for i in range(n)]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from trueaxis.cli.console import Speaker
+from trueaxis.cli.console import Speaker, counted
 from trueaxis.cli.options import Loss
 
 if TYPE_CHECKING:
@@ -144,8 +144,8 @@ def fit_table(table: Table, settings: Settings, to: Speaker) -> Fitted:
     with to.fitting("Fitting", 1e-6) as callback:
         fitted = fit(table, settings, callback)
     to.show(
-        f"{table.source}: {len(fitted.rows.X)} rows, "
-        f"{len(fitted.model.preparation.columns)} columns fitted."
+        f"{table.source}: {counted(len(fitted.rows.X), 'row')}, "
+        f"{counted(len(fitted.model.preparation.columns), 'column')} fitted."
     )
     to.note((*table.notes, *fitted.notes))
     to.warn(fitted.model.warned)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trueaxis.cli.console import table
+from trueaxis.cli.console import counted, table
 
 if TYPE_CHECKING:
     from trueaxis.table_model import TableModel
@@ -35,7 +35,7 @@ def axes(model: TableModel) -> Any:
                 loads,
             ]
         )
-    title = f"{pca.n_components_} axes by robust variance"
+    title = f"{counted(pca.n_components_, 'axis', 'axes')} by robust variance"
     if pca.n_components_ > _MOST_AXES:
         title += f", the first {_MOST_AXES}"
     made = table(title, ["Axis", "Variance", "Share", "Together", "Largest loadings"], rows)
@@ -48,7 +48,8 @@ def counts(of: dict[str, int]) -> str:
     flagged = sum(number for kind, number in of.items() if kind != "regular")
     each = ", ".join(f"{number} {kind}" for kind, number in of.items() if kind != "regular")
     share = flagged / max(sum(of.values()), 1)
-    return f"{flagged} rows ({share:.1%}) are beyond a cut-off: {each}."
+    verb = "is" if flagged == 1 else "are"
+    return f"{counted(flagged, 'row')} ({share:.1%}) {verb} beyond a cut-off: {each}."
 
 
 def flagged(told: dict[str, Any], labels: Sequence[str], title: str) -> Any:

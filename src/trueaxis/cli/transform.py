@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from trueaxis.cli import options as o
 from trueaxis.cli import steps
+from trueaxis.cli.console import counted
 
 
 def transform(
@@ -36,7 +37,7 @@ def transform(
     steps.write_table(scores, output, force)
     say.note(table.notes)
     if output != steps.PIPE:
-        say.show(f"Wrote {output}: {len(rows.X)} rows, {found.pca.n_components_} scores each.")
+        say.show(f"Wrote {output}: scores of {counted(len(rows.X), 'row')}.")
     say.tell(
         {"n_rows": len(rows.X), "k": found.pca.n_components_, "notes": table.notes}
         | {"written": [output]}
