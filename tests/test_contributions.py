@@ -2,7 +2,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
@@ -22,6 +22,7 @@ def models(X, k=2):
         return RobustPCA(k, check_breakdown=False).fit(X), PCAOutlierDetector(k).fit(X)
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6))
 def test_shares_are_shares(seed):
     X = heavy_tailed(40, 5, seed)

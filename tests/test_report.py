@@ -241,6 +241,7 @@ def test_any_text_is_text(texts):
     assert skeleton(render_hostile(texts)) == skeleton(render_hostile(plain))
 
 
+@settings(deadline=None)
 @given(st.recursive(st.text() | st.integers(), lambda inner: st.lists(inner) | st.tuples(inner)))
 def test_data_for_the_script_cannot_leave_it(value):
     text = json_script("data", value)
@@ -264,12 +265,14 @@ def test_a_million_rows_are_a_small_file_with_every_outlier():
     n = int(found.flagged.sum())
     page = Page(text)
     assert n > 4000
-    assert f"the 4,000 farthest of the {n:,} rows beyond a cut-off" in page.text
+    assert f"4,000 of the {n:,} rows beyond a cut-off (the 1,000 farthest, and" in page.text
     assert f"2,000 of the {1_000_000 - n:,} regular rows" in page.text
     assert "6,000 of 1,000,000 rows" in page.text
     rows = np.array(page.data["row"])
-    worst = np.argsort(-found.excess, kind="stable")[:4000]
+    worst = np.argsort(-found.excess, kind="stable")[:1000]
     assert set(worst) <= set(rows)
+    assert found.flagged[rows].sum() == 4000
+    assert set(found.kinds[rows]) == {kind for kind, count in found.counts.items() if count}
     # All flagged rows are there where the limit allows it.
     few = np.r_[0:30, 2000:100_000]
     page = Page(report.render(model, X[few]))
@@ -320,7 +323,10 @@ def test_write_is_all_or_nothing(tmp_path, data, monkeypatch):
     path = tmp_path / "report.html"
     report.write(path, model, data.X, title="first")
     assert path.read_text(encoding="utf-8") == report.render(model, data.X, title="first")
-    assert path.stat().st_mode & 0o777 == 0o666 & ~report._umask()
+    usual = tmp_path / "usual"
+    usual.touch()
+    assert path.stat().st_mode == usual.stat().st_mode
+    usual.unlink()
 
     def interrupted(*_):
         raise KeyboardInterrupt
@@ -345,6 +351,7 @@ def test_numbers_read_well():
     ]
 
 
+@settings(deadline=None)
 @given(st.floats(-1e12, 1e12), st.floats(1e-6, 1e6))
 def test_ticks_are_few_and_within(low, width):
     high = low + width * max(1.0, abs(low))
@@ -354,6 +361,7 @@ def test_ticks_are_few_and_within(low, width):
     assert all(low - slack <= x <= high + slack for x, _ in ticks)
 
 
+@settings(deadline=None)
 @given(st.floats(-8, 8), st.floats(0.35, 20))
 def test_log_ticks_are_few_and_within(low, decades):
     ticks = _numbers.log_ticks(10.0**low, 10.0 ** (low + decades))

@@ -14,7 +14,7 @@ _WIDEST, _BESIDE = 30.0, 5.0  # multiples of the range of regular scores
 _LEAST_EXCESS = 1e-16  # relative, of an objective: below is rounding
 
 
-def thin(x: Float64Array, y: Float64Array, most: int) -> Array:
+def thin(x: Array, y: Array, most: int) -> Array:
     """Indices of `most` points, sorted: all where they are sparse, some where they are dense.
 
     A grid is laid over the points and every cell keeps c of its points, drawn at random with a
@@ -97,7 +97,7 @@ def excess(model: Any) -> Float64Array:
     return np.maximum(above + (gap if np.isfinite(gap) else 0.0), _LEAST_EXCESS)
 
 
-def _bins(x: Float64Array) -> Array:
+def _bins(x: Array) -> Array:
     low, high = float(x.min()), float(x.max())
     width = (high - low) or 1.0
     return np.minimum(((x - low) / width * _CELLS).astype(np.int64), _CELLS - 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -90,18 +90,10 @@ def write(path: str | os.PathLike[str], model: Any, X: Any, **options: Any) -> N
     target = Path(path)
     text = render(model, X, **options)
     # Beside the target: a rename within one folder is all or nothing.
-    handle, beside = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+        with beside.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
-        os.chmod(beside, 0o666 & ~_umask())
         os.replace(beside, target)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    finally:
+        beside.unlink(missing_ok=True)

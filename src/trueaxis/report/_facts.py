@@ -14,6 +14,7 @@ from trueaxis.contributions import shares as shares_of
 from trueaxis.outlier_map import OutlierMap, axes_of, rows_of, scores_of
 
 MOST_REGULAR, MOST_FLAGGED = 2000, 4000
+FARTHEST = 1000  # flagged rows that are shown however many there are
 MOST_IN_TABLE, LEAST_IN_TABLE = 50, 10
 _MOST_COLUMNS_BLAMED = 3
 _LEAST_SHARE = 0.25  # of the largest, for a column to be named beside it
@@ -126,17 +127,21 @@ def _column_names(model: Any, X: Any, columns: Any, m: int) -> tuple[str, ...]:
 
 
 def _shown(found: OutlierMap) -> Array:
-    """The most outlying rows first, then regular rows, fewer of them where they are dense."""
-    excess = found.excess
-    flagged = np.flatnonzero(found.flagged)
-    flagged = flagged[np.argsort(-excess[flagged], kind="stable")][:MOST_FLAGGED]
-    regular = np.flatnonzero(~found.flagged)
+    """Rows for the pictures, the most outlying first: of too many, fewer where they are dense."""
+    excess, flagged = found.excess, found.flagged
     x, y = (
-        np.log(np.maximum(d, floor_of(d, cut)))[regular] if is_long(d, cut) else d[regular]
+        np.log(np.maximum(d, floor_of(d, cut))) if is_long(d, cut) else d
         for d, cut in zip((found.score, found.orthogonal), found.cutoffs, strict=True)
     )
-    regular = regular[thin(x, y, MOST_REGULAR)] if regular.size else regular
-    return np.concatenate([flagged, regular[np.argsort(-excess[regular], kind="stable")]])
+
+    def some(rows: Array, most: int) -> Array:
+        return rows[thin(x[rows], y[rows], most)] if rows.size else rows
+
+    beyond = np.flatnonzero(flagged)
+    beyond = beyond[np.argsort(-excess[beyond], kind="stable")]
+    kept = [beyond[:FARTHEST], some(beyond[FARTHEST:], MOST_FLAGGED - FARTHEST)]
+    kept.append(some(np.flatnonzero(~flagged), MOST_REGULAR))
+    return np.concatenate([rows[np.argsort(-excess[rows], kind="stable")] for rows in kept])
 
 
 def _most_outlying(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from trueaxis.report._facts import MOST_FLAGGED, Blame, Facts
+from trueaxis.report._facts import FARTHEST, MOST_FLAGGED, Blame, Facts
 from trueaxis.report._numbers import count, number, percent
 from trueaxis.report._points import n_beyond_the_edge
 
@@ -117,13 +117,13 @@ def shown(facts: Facts) -> str:
     flagged = (
         f"all {facts.n_flagged:,} rows beyond a cut-off"
         if facts.n_flagged <= MOST_FLAGGED
-        else f"the {facts.n_shown_flagged:,} farthest of the {facts.n_flagged:,} rows beyond a "
-        "cut-off"
+        else f"{MOST_FLAGGED:,} of the {facts.n_flagged:,} rows beyond a cut-off (the "
+        f"{FARTHEST:,} farthest, and of the others fewer where they are dense)"
     )
     regular = (
         f"all {n_regular:,} regular rows"
         if shown_regular == n_regular
-        else f"{shown_regular:,} of the {n_regular:,} regular rows, fewer where they are dense"
+        else f"{shown_regular:,} of the {n_regular:,} regular rows, fewer where these are dense"
     )
     return f"Shown are {flagged} and {regular}: {len(facts.shown):,} of {count(facts.n, 'row')}."
 
