@@ -248,6 +248,7 @@ def _in_options(message: str) -> str:
     """A warning of the estimator in the words of the command line."""
     for python, option in (
         ("loss='bisquare'", "--loss bisquare"),
+        ("Raise max_iter or tol, or try another solver.", "Another --solver may be faster."),
         ("; check_breakdown=False turns the comparison off", ""),
     ):
         message = message.replace(python, option)
