@@ -288,7 +288,10 @@ def test_warnings_go_to_stderr_and_name_options(trueaxis: Any, folder: Path) -> 
         (["fit", "one.csv"], "has one row only"),
         (["fit", "alike.csv"], "has 3 rows that are all alike"),
         (["fit", "empty.csv"], "is empty"),
-        (["fit", "data.csv", "-k", "7"], "n_components=7 is out of range"),
+        (
+            ["fit", "data.csv", "-k", "7"],
+            "-k 7 is too many for data.csv: 120 rows in 6 columns have at most 6",
+        ),
         (["fit", "data.csv", "--columns", "V0"], "did you mean 'v0'?"),
         (["fit", "data.csv", "--columns", "who"], "'row 0' in row 1 is no number"),
         (["fit", "data.csv", "--model", "no/m.skops"], "there is no folder 'no'"),

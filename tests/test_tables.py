@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -215,6 +217,15 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(sys, "stdin", Stdin())
     np.testing.assert_array_equal(numbers(read("-")), X)
+
+
+def test_a_pipe_is_read_once(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=(text(","),))
+    writer.start()
+    np.testing.assert_array_equal(numbers(read(pipe)), X)
+    writer.join()
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".npy", ".npz", ".xlsx", ".csv.gz"])

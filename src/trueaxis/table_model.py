@@ -179,6 +179,13 @@ def prepare(table: Table, settings: Settings) -> tuple[Preparation, Rows, tuple[
     if len(rows.X) < 2 or not (rows.X.max(axis=0) > rows.X.min(axis=0)).any():
         found = f"{len(rows.X)} rows that are all alike" if len(rows.X) > 1 else "one row only"
         raise ValueError(f"{table.source} has {found}: axes need rows that differ.")
+    most = min(rows.X.shape)
+    if settings.k is not None and settings.k > most:
+        n, m = rows.X.shape
+        raise ValueError(
+            f"-k {settings.k} is too many for {table.source}: {n} rows in {m} columns have at most "
+            f"{most} axes."
+        )
     counting = counting_column(table, names, rows.X)
     scale, location, unit, note = choose_scale(
         rows.X, names, settings.scale, check_random_state(settings.seed or 0)

@@ -57,12 +57,11 @@ def read(
         data = Path(path)
         if data.is_dir():
             raise ValueError(f"{source} is a folder; give the name of one file.")
+        once = not data.is_file()  # a pipe, such as a shell's <(...)
         with open(data, "rb") as opened:
-            first = opened.read(8)
-        if not data.is_file():
-            # A pipe, such as a shell's <(...), can be read once only.
-            with open(data, "rb") as opened:
-                data = first + opened.read()
+            first = opened.read(-1 if once else 8)
+        if once:
+            data, first = first, first[:8]
         suffix = Path(path).suffix.lower()
     if not first:
         raise ValueError(EMPTY.format(source))
