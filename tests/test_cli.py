@@ -212,7 +212,7 @@ def test_choices_are_said_aloud(trueaxis: Any, folder: Path) -> None:
     frame["v2"] *= 1000
     frame.to_csv("units.csv", index=False)
     done = trueaxis("fit", "units.csv")
-    assert re.search(r"k = \d+: the first axes", done.out)
+    assert re.search(r"k = \d+, from a robust scree", done.out)
     assert "who (text)" in done.out
     assert "'v2' alone would make" in done.out
     assert "keep their own units" in trueaxis("fit", "data.csv").out

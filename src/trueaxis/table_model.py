@@ -244,8 +244,8 @@ def fit(table: Table, settings: Settings, callback: Any = None) -> Fitted:
     k = detector.pca_.n_components_
     if settings.k is None:
         notes += (
-            f"k = {k}: the first axes that hold 80 % of a robust variance, at most one for ten "
-            "rows; -k takes another number.",
+            f"k = {k}, from a robust scree: axes up to 80 % of the variance, at most half as many "
+            "as columns, one for ten rows, and 10; -k takes another number.",
         )
     warned = tuple(dict.fromkeys(_in_options(str(w.message)) for w in caught))
     return Fitted(TableModel(preparation, detector, table.source, warned), rows, notes)
