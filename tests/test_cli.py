@@ -219,6 +219,16 @@ def test_choices_are_said_aloud(trueaxis: Any, folder: Path) -> None:
     assert trueaxis("fit", "units.csv", "-q").out == ""
 
 
+def test_columns_of_one_unit_keep_their_axis(trueaxis: Any, folder: Path) -> None:
+    X = np.random.default_rng(0).standard_normal((500, 3)) * [3.0, 1.0, 1.0]
+    np.save("one unit.npy", X)
+    told = trueaxis("fit", "one unit.npy", "-k", 1, "--json").json
+    assert told["scale"] == "none"
+    assert told["variance_share"][0] > 0.7
+    np.save("two units.npy", X * [1.0, 1.0, 1000.0])
+    assert trueaxis("fit", "two units.npy", "-k", 1, "--json").json["scale"] == "robust"
+
+
 def test_scaling_makes_units_meaningless(trueaxis: Any, folder: Path) -> None:
     frame = pd.read_csv("data.csv")
     frame[NAMES] = frame[NAMES] * [1, 1e3, 1e-3, 1, 1e6, 1]

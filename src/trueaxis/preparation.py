@@ -16,7 +16,7 @@ from trueaxis.tables.selection import Rows, counted, names_of, take
 SCALES = ("auto", "robust", "std", "none")
 _SAMPLE = 20_000  # rows that a robust scale is taken from
 _DOMINANT = 0.5  # share of all variance in one column, beyond which the units decide the axes
-_DOMINANT_OF_TWO = 0.9
+_LARGER = 10.0  # times the scale of the middle column, as columns of one unit seldom are
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,8 @@ def choose_scale(
         The columns.
     how : {"auto", "robust", "std", "none"}
         "auto" is "robust" where one column holds more than half of the robust variance of all
-        (of two columns, nine tenths): then the axes would tell of its unit. Otherwise "none".
+        and has ten times the scale of the middle column: then the axes would tell of its unit.
+        Otherwise "none".
     rng : RandomState
         To draw the rows that a robust scale is taken from, where there are many.
 
@@ -128,7 +129,9 @@ def choose_scale(
     if how == "auto":
         variances = (scale / max(float(scale.max()), np.finfo(float).tiny)) ** 2
         share = float(variances.max() / max(float(variances.sum()), np.finfo(float).tiny))
-        if m == 1 or share <= (_DOMINANT_OF_TWO if m == 2 else _DOMINANT):
+        varying = np.sort(scale[scale > 0])
+        middle = float(varying[(len(varying) - 1) // 2]) if len(varying) else 0.0
+        if m == 1 or share <= _DOMINANT or scale.max() < _LARGER * middle:
             note = "The columns keep their own units; --scale robust gives each the same weight."
             return "none", np.zeros(m), np.ones(m), "" if m == 1 else note
         largest = names[int(np.argmax(variances))]
