@@ -10,7 +10,7 @@ INSTALLED := $(VENV)/.installed-cli-test-lint
 help:  ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s%s\n", $$1, $$2 }'
 
-demo: $(INSTALLED)  ## compare RobustPCA with PCA on contaminated data; pictures in demo-output/
+demo: $(INSTALLED)  ## outliers against PCA and RobustPCA: tables, pictures and a report in demo-output/
 	@$(BIN)/trueaxis demo
 
 test: $(INSTALLED)  ## run the tests

@@ -32,6 +32,7 @@ from trueaxis.outliers import (
 )
 from trueaxis.sources import Source
 
+_TELLING = 100_000  # rows that cut-offs are taken from: their error is then below a percent
 _SCREE = 100  # axes whose variances are taken for the whole
 
 
@@ -46,7 +47,8 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
     change what is said of old ones.
 
     Columns count in their own units. Where these differ, scale the columns first, by a robust
-    measure such as :class:`sklearn.preprocessing.RobustScaler`.
+    measure such as :class:`sklearn.preprocessing.RobustScaler`. Of more than 100,000 rows so many,
+    drawn at random, tell the cut-offs.
 
     Parameters
     ----------
@@ -69,6 +71,8 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         As in `RobustPCA`; None is a seed of its own: the same data give the same answer.
     n_jobs : int or None, default=None
         Threads; None is every core allowed to the process. Results do not depend on it.
+    callback : callable, optional
+        Called while the axes are fitted, as that of `RobustPCA`.
 
     Attributes
     ----------
@@ -109,6 +113,7 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         contamination: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        callback: Any = None,
     ) -> None:
         self.n_components = n_components
         self.loss = loss
@@ -120,6 +125,7 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         self.contamination = contamination
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.callback = callback
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -165,12 +171,17 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
             missing=self.missing,
             random_state=rng,
             n_jobs=self.n_jobs,
+            callback=self.callback,
         )
         pca.n_components = self._number(rows, weights, pca, rng)
         self.pca_ = pca.fit(X, sample_weight=weights)
         names = getattr(self, "feature_names_in_", None)
         rows, weights = _missing.settle(rows, weights, pca.n_components_, names)
         od, Z = self._terms(rows)
+        # A share of the rows is of them all; location, scatter and quantiles some tell as well.
+        drawn = None if share else starts.sample_rows(len(od), weights, _TELLING, rng)
+        if drawn is not None:
+            od, Z, weights = od[drawn], Z[drawn], None  # drawn by weight
         counts = np.ones(len(od)) if weights is None else weights
         size = starts.typical_distance(np.column_stack([od, Z]), np.zeros(1 + Z.shape[1]), weights)
         self.orthogonal_cutoff_ = orthogonal_cutoff(od, each, weights, floor=ROUNDING * size)

@@ -1,0 +1,38 @@
+"""The command line: parse, call, print. A file a command; `app` registers them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+_EXTRAS = {
+    "matplotlib": "the pictures need",
+    "openpyxl": "Excel files need",
+    "pyarrow": "this file needs",
+    "rich": "the command line needs",
+    "skops": "models on disk need",
+    "typer": "the command line needs",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line, and leave with its exit status.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        What follows the program's name; by default what the process was called with.
+    """
+    try:
+        from trueaxis.cli.app import run
+    except ImportError as error:
+        refuse_missing(error)
+    sys.exit(run(arguments))
+
+
+def refuse_missing(error: ImportError) -> None:
+    """Leave with status 1 and what to install, where an optional dependency is missing."""
+    missing = (error.name or "").partition(".")[0]
+    if missing not in _EXTRAS:
+        raise error
+    sys.exit(f'Error: {_EXTRAS[missing]} {missing}. Install it with: pip install "trueaxis[cli]"')
