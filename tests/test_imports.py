@@ -27,6 +27,7 @@ LAYERS = (
     {"starts", "datasets"},
     {"weighers", "multistart"},
     {"estimators"},
+    {"pursuit"},
     {TOP},
     {"plots", "demo"},
     {"cli"},

@@ -1,0 +1,122 @@
+"""The alternating direction method of multipliers, one for all the decompositions.
+
+With the multiplier Y and the penalty parameter ρ, one step is
+
+    S ← prox of λg/ρ at B,  B = M − L + Y/ρ;    Y ← ρ(B − S)
+    L ← prox of ‖·‖_*/ρ at A,  A = M − S + Y/ρ
+
+where the first line is Y/ρ = projection of B on the dual ball of λg/ρ. S is never stored: A and Y
+hold it. The first line is made block by block, while the block is in cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from trueaxis._typing import Float64Array
+from trueaxis.pursuit._low_rank import LowRank
+from trueaxis.pursuit._problem import Problem
+from trueaxis.pursuit._svt import Thresholding
+
+# ρ starts at _FIRST/‖M‖₂, which keeps the first L of low rank, and grows to where M and S weigh
+# alike (nm/4‖M‖₁, Candès et al. 2011).
+_FIRST, _GROWTH = 1.25, 1.6
+_RELAXATION = 1.6
+
+
+@dataclass
+class State:
+    """A point of the iteration, its arrays overwritten by every step."""
+
+    low: LowRank
+    Y: Float64Array
+    A: Float64Array
+    rho: float
+    objective: float = np.inf
+    feasibility: float = np.inf
+
+
+def steps(problem: Problem, shrink: Thresholding) -> Iterator[State]:
+    """Points of the iteration without end; `objective` is that of `low` before the step's last."""
+    n, m = problem.shape
+    size = np.sqrt(sum(problem.map(lambda b: float(np.vdot(problem.M[b], problem.M[b])))))
+    total = sum(problem.map(lambda b: float(np.abs(problem.M[b]).sum())))
+    most = n * m / (4.0 * total)
+    spectral = spectral_norm(problem.M)
+    rho = min(_FIRST / spectral, most)
+    bound = max(
+        spectral, max(problem.map(lambda b: problem.penalty.dual_norm(problem.M[b]))) / problem.lam
+    )
+    Y = problem.M / bound
+    A = np.empty_like(problem.M)
+    state = State(LowRank.zero(n, m, centered=problem.centered), Y, A, rho)
+    relaxation = 1.0
+    while True:
+        after = min(rho * _GROWTH, most)
+        state.objective, missing = split(problem, state, relaxation, after)
+        state.feasibility = np.sqrt(missing) / size
+        relaxation = _RELAXATION
+        state.rho = rho = after
+        state.low = low_rank_step(problem, shrink, state)
+        yield state
+
+
+def split(problem: Problem, state: State, relaxation: float, rho: float) -> tuple[float, float]:
+    """Update Y, and put the next A for `rho` in place; P(L) and ‖P(M − L − S)‖² before it."""
+    penalty, lam = problem.penalty, problem.lam
+    low, Y, A, old = state.low, state.Y, state.A, state.rho
+
+    def step(block: slice) -> tuple[float, float]:
+        Y_b, A_b = Y[block], A[block]
+        L = low.rows(block)
+        R = problem.hide(block, problem.M[block] - L)
+        value = penalty.value(R)
+        Y_b /= old
+        if relaxation == 1.0:
+            B = problem.M[block] - L
+        else:
+            # αL + (1 − α)(M − S) in the place of L; the S before is in A − Y/ρ = M − S.
+            B = A_b - Y_b
+            B *= relaxation - 1.0
+            B -= relaxation * L
+            B += problem.M[block]
+        B += Y_b
+        Y_b[...] = C = problem.hide(block, penalty.project(B, lam / old))
+        # M − S = M − B + C
+        np.subtract(problem.M[block], B, out=A_b)
+        A_b += C
+        R -= problem.hide(block, B - C)
+        A_b += C * (old / rho)
+        Y_b *= old
+        return value, float(np.vdot(R, R))
+
+    values, squares = zip(*problem.map(step), strict=True)
+    return low.nuclear_norm + lam * sum(values), sum(squares)
+
+
+def low_rank_step(problem: Problem, shrink: Thresholding, state: State) -> LowRank:
+    """The proximal map of the nuclear norm at A; the mean, which is free, takes its own."""
+    if not problem.centered:
+        return shrink.shrink(state.A, 1.0 / state.rho)
+    mean = state.A.mean(axis=0)
+    state.A -= mean
+    low = shrink.shrink(state.A, 1.0 / state.rho, mean)
+    state.A += mean
+    return low
+
+
+def spectral_norm(B: Float64Array) -> float:
+    """‖B‖₂ to a percent, from below: good enough to choose ρ."""
+    v = np.ones(B.shape[1]) / np.sqrt(B.shape[1])
+    v += B[int(np.argmax(np.abs(B).max(axis=1)))] / max(np.abs(B).max(), np.finfo(float).tiny)
+    size = 0.0
+    for _ in range(12):
+        w = B.T @ (B @ (v / np.linalg.norm(v)))
+        before, size = size, float(np.sqrt(np.linalg.norm(w)))
+        if size <= 1.01 * before or size == 0:
+            break
+        v = w
+    return size
