@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from trueaxis._linalg import flip_signs
-from trueaxis._threads import Workers
+from trueaxis._threads import Workers, single_threaded_blas
 from trueaxis._typing import Array, Float64Array
 from trueaxis.estimators import _inputs
 from trueaxis.estimators._transform import unchanged_on_error
@@ -179,7 +179,8 @@ class Pursuit(
         deviations = rows.astype(np.float64) - self.mean_
         if observed is not None:
             deviations[~observed] = 0.0
-        return self._regress(deviations, V, observed)
+        with single_threaded_blas():
+            return self._regress(deviations, V, observed)
 
     def _regress(
         self, deviations: Float64Array, V: Float64Array, observed: Array | None

@@ -64,7 +64,7 @@ class Thresholding:
         while True:
             for _ in range(steps):
                 Q = orthonormalize(self.times(A, V))
-                V, R = scipy.linalg.qr(self.transposed_times(A, Q), mode="economic")
+                V, R = np.linalg.qr(self.transposed_times(A, Q))
             # A ≈ Q Rᵀ Vᵀ
             E, s, Ft = scipy.linalg.svd(R.T, check_finite=False)
             V = V @ Ft.T
