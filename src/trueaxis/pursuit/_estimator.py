@@ -95,6 +95,7 @@ class Pursuit(
         _checks.check_rank(self.n_components, n, m)
         lam = self._lam(n, m, 1.0 if observed is None else float(observed.mean()))
         _inputs.choice("solver", self.solver, _checks.SOLVERS)
+        how = {"solver": self.solver, "rank": self.n_components}
         tol = _inputs.real_in("tol", self.tol, 0.0, np.inf, "(0, inf)")
         max_iter = _inputs.integer_at_least("max_iter", self.max_iter, 1)
         center = _checks.boolean("center", self.center)
@@ -102,7 +103,7 @@ class Pursuit(
         M, unit = _checks.scaled(rows, observed)
         with Workers.start(None) as workers:
             problem = Problem(M, self._penalty(), lam, workers, 0.0, observed, center)
-            found = self._solve(problem, unit, tol=tol, max_iter=max_iter, rng=rng)
+            found = self._solve(problem, unit, **how, tol=tol, max_iter=max_iter, rng=rng)
         self._take(found, unit, rows.dtype)
 
     def _solve(self, problem: Problem, unit: float, **settings: Any) -> Solution:

@@ -28,8 +28,8 @@ class Penalty(Protocol):
         """The matrix nearest to B of dual norm at most `level`. B less it is the prox."""
         ...
 
-    def support(self, S: Array) -> Array:
-        """Where S is not zero, as far as g sees it: a boolean array of the shape of S."""
+    def magnitude(self, S: Array) -> Float64Array:
+        """The size that g gives to each entry: an array of the shape of S."""
         ...
 
     def subgradient(self, S: Array) -> Float64Array:
@@ -52,9 +52,9 @@ class Entrywise:
         """B with its entries clipped to [−level, level]."""
         return np.clip(B, -level, level)
 
-    def support(self, S: Array) -> Array:
-        """Where S is not zero."""
-        return np.asarray(S != 0)
+    def magnitude(self, S: Array) -> Float64Array:
+        """|S_ij|."""
+        return np.abs(S)
 
     def subgradient(self, S: Array) -> Float64Array:
         """sign(S)."""
@@ -77,9 +77,9 @@ class Rowwise:
         norms = np.linalg.norm(B, axis=1, keepdims=True)
         return np.asarray(B * (level / np.maximum(norms, level)))
 
-    def support(self, S: Array) -> Array:
-        """Rows that are not zero."""
-        return np.repeat(S.any(axis=1, keepdims=True), S.shape[1], axis=1)
+    def magnitude(self, S: Array) -> Float64Array:
+        """‖S_i‖₂, for each entry of the row."""
+        return np.repeat(np.linalg.norm(S, axis=1, keepdims=True), S.shape[1], axis=1)
 
     def subgradient(self, S: Array) -> Float64Array:
         """S_i / ‖S_i‖₂."""

@@ -12,9 +12,11 @@ import numpy as np
 from trueaxis._typing import Array, Float64Array
 from trueaxis.pursuit import _admm
 from trueaxis.pursuit._certificate import lower_bound
+from trueaxis.pursuit._exact import Candidate, find, prove, rough_start
 from trueaxis.pursuit._low_rank import LowRank
 from trueaxis.pursuit._problem import Problem
 from trueaxis.pursuit._svt import Thresholding
+from trueaxis.pursuit._tangent import Budget
 
 _RECORD = [
     ("iteration", np.int64),
@@ -25,6 +27,9 @@ _RECORD = [
     ("seconds", np.float64),
 ]
 _CHECK = 10
+# The first attempt to end with an exact L, further ones at twice the iterations; its products.
+_FIRST_TRY, _FIRST_BUDGET = 8, 80
+_FEASIBLE = 1e-5
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,8 @@ class Solution:
 def solve(
     problem: Problem,
     *,
+    solver: str,
+    rank: int | None,
     tol: float,
     max_iter: int,
     rng: np.random.RandomState,
@@ -48,40 +55,112 @@ def solve(
 ) -> Solution:
     """Minimize until the relative gap to the best lower bound is at most `tol`."""
     n, m = problem.shape
-    records: list[tuple[Any, ...]] = []
-    began = time.perf_counter()
-    best, gap = 0.0, np.inf
-
-    def record(objective: float, feasibility: float, rank: int, low: LowRank) -> None:
-        seconds = time.perf_counter() - began
-        records.append((len(records), objective, feasibility, gap, rank, seconds))
-        if report is not None:
-            report(np.array(records[-1:], dtype=_RECORD).view(np.recarray)[0], low)
-
+    log = _Log(report)
     if not any(problem.map(lambda b: bool(problem.M[b].any()))):
-        low, gap = LowRank.zero(n, m, centered=problem.centered), 0.0
-        record(0.0, 0.0, 0, low)
-        return Solution(low, np.zeros((n, m)), _history(records), True, "admm")
-    walk = _admm.steps(problem, Thresholding(problem, rng))
+        low = LowRank.zero(n, m, centered=problem.centered)
+        log.add(0.0, 0.0, 0.0, low)
+        return Solution(low, np.zeros((n, m)), log.history(), True, "admm")
+    shrink = Thresholding(problem, rng)
+    tries = _Tries(problem, tol) if solver != "admm" and problem.delta == 0 else None
+    best, gap = 0.0, np.inf
+    if tries is not None and (rank is not None or solver == "altproj"):
+        start = rough_start(problem, rank or _rank_guess(n, m), shrink)
+        best = tries.attempt(start, np.zeros((n, m)), _FIRST_BUDGET)
+        if tries.proved:
+            return tries.solution(log)
+    walk = _admm.steps(problem, shrink)
     state = next(walk)
+    due = _FIRST_TRY
     for iteration in range(1, max_iter + 1):
-        low = state.low
-        if iteration % _CHECK == 0 or iteration == max_iter:
+        low, last = state.low, iteration == max_iter
+        if tries is not None and iteration == due:
+            due *= 2
+            best = max(best, tries.attempt(low, state.Y, _FIRST_BUDGET + iteration))
+            if tries.proved:
+                return tries.solution(log)
+        if iteration % _CHECK == 0 or last:
             best = max(best, lower_bound(problem, state.Y))
             objective = problem.objective(low)
-            gap = (objective - best) / best if best > 0 else np.inf
-            if gap <= tol:
-                record(objective, state.feasibility, low.rank, low)
+            gap = _share(objective, best)
+            # S is M − L but for entries within its rounding: these must not matter either.
+            if (gap <= tol and state.feasibility <= _FEASIBLE) or last:
+                log.add(objective, state.feasibility, gap, low)
                 break
-        if iteration == max_iter:
-            record(objective, state.feasibility, low.rank, low)
-            break
-        rank = low.rank
         state = next(walk)
-        gap = (state.objective - best) / best if best > 0 else np.inf
-        record(state.objective, state.feasibility, rank, low)
+        gap = _share(state.objective, best)
+        log.add(state.objective, state.feasibility, gap, low)
     sparse = _sparse(problem, low, state)
-    return Solution(low, sparse, _history(records), bool(gap <= tol), "admm")
+    return Solution(low, sparse, log.history(), bool(gap <= tol), "admm")
+
+
+def _share(objective: float, bound: float) -> float:
+    return (objective - bound) / bound if bound > 0 else np.inf
+
+
+def _rank_guess(n: int, m: int) -> int:
+    return max(1, min(n, m) // 20)
+
+
+class _Log:
+    """The records of a solve."""
+
+    def __init__(self, report: Callable[[Any, LowRank], None] | None) -> None:
+        self._report = report
+        self._records: list[tuple[Any, ...]] = []
+        self._began = time.perf_counter()
+
+    def add(self, objective: float, feasibility: float, gap: float, low: LowRank) -> None:
+        seconds = time.perf_counter() - self._began
+        number = len(self._records)
+        self._records.append((number, objective, feasibility, gap, low.rank, seconds))
+        if self._report is not None:
+            self._report(self.history()[-1], low)
+
+    def history(self) -> Array:
+        return np.array(self._records, dtype=_RECORD).view(np.recarray)
+
+
+class _Tries:
+    """Attempts to end a solve with an exact L; the best candidate is kept from one to the next."""
+
+    def __init__(self, problem: Problem, tol: float) -> None:
+        self._problem, self._tol = problem, tol
+        self._candidate: Candidate | None = None
+        self._bound = 0.0
+
+    @property
+    def proved(self) -> bool:
+        """Whether the candidate is within `tol` of the optimum."""
+        found = self._candidate
+        return found is not None and _share(found.objective, self._bound) <= self._tol
+
+    def attempt(self, low: LowRank, Y: Float64Array, products: int) -> float:
+        """Look for a candidate near L, and for its proof near Y; the best lower bound so far."""
+        if 3 * low.rank > min(self._problem.shape):
+            return self._bound
+        found, budget = self._candidate, Budget(products)
+        other = find(self._problem, low, budget)
+        if other is not None and (found is None or other.objective < found.objective):
+            self._candidate = found = other
+        if found is not None:
+            budget = Budget(products)
+            bound = prove(self._problem, found, Y, self._tol, budget)
+            self._bound = max(self._bound, bound)
+        return self._bound
+
+    def solution(self, log: _Log) -> Solution:
+        """The candidate, as what the solve ends with."""
+        found = self._candidate
+        assert found is not None
+        problem, S = self._problem, np.empty(self._problem.shape)
+
+        def fill(block: slice) -> None:
+            R = problem.residual(block, found.low)
+            S[block] = np.where(found.free[block], 0.0, R)
+
+        list(problem.map(fill))
+        log.add(found.objective, 0.0, _share(found.objective, self._bound), found.low)
+        return Solution(found.low, S, log.history(), True, "altproj")
 
 
 def _sparse(problem: Problem, low: LowRank, state: _admm.State) -> Float64Array:
@@ -96,11 +175,7 @@ def _sparse(problem: Problem, low: LowRank, state: _admm.State) -> Float64Array:
             return
         B = R + state.Y[block] / state.rho
         B -= problem.penalty.project(B, problem.lam / state.rho)
-        S[block] = np.where(problem.penalty.support(B), R, 0.0)
+        S[block] = np.where(problem.penalty.magnitude(B) > 0, R, 0.0)
 
     list(problem.map(fill))
     return S
-
-
-def _history(records: list[tuple[Any, ...]]) -> Array:
-    return np.array(records, dtype=_RECORD).view(np.recarray)

@@ -51,6 +51,15 @@ class Thresholding:
         self.next_value = float(s[r]) if r < len(s) else 0.0
         return LowRank(U[:, :r], s[:r] - tau, V[:, :r], mean)
 
+    def leading(self, A: Float64Array, r: int) -> LowRank:
+        """Nearly the matrix of rank r nearest to A."""
+        V: Float64Array = self._rng.standard_normal((A.shape[1], min(r + _SPARE, self._short)))
+        for _ in range(_COLD_STEPS):
+            Q = orthonormalize(self.times(A, V))
+            V, R = np.linalg.qr(self.transposed_times(A, Q))
+        E, s, Ft = scipy.linalg.svd(R.T, check_finite=False)
+        return LowRank((Q @ E)[:, :r], s[:r], (V @ Ft.T)[:, :r])
+
     def _by_power(
         self, A: Float64Array, tau: float
     ) -> tuple[Float64Array, Float64Array, Float64Array]:
