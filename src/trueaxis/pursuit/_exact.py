@@ -19,10 +19,10 @@ from trueaxis.pursuit._problem import Problem
 from trueaxis.pursuit._svt import Thresholding
 from trueaxis.pursuit._tangent import Budget, fit_free_entries, fit_multiplier
 
-# Corrections of a multiplier that leaves the dual ball, each after it was put back.
-_ROUNDS, _REFLECTION = 15, 1.8
-# A singular value this many times the next one ends those that count.
-_GAP = 3.0
+# How far beyond the projections go, and how many must halve what is left.
+_REFLECTION, _PATIENCE = 1.7, 6
+# A multiplier so near to its ball, as a share of `tol`, is corrected to the last digit.
+_CLOSE = 0.3
 
 
 @dataclass(frozen=True)
@@ -60,50 +60,78 @@ def rough_start(problem: Problem, rank: int, shrink: Thresholding) -> LowRank:
     return LowRank(U @ E, s, low.V @ Ft.T, mean)
 
 
-def find(problem: Problem, start: LowRank, budget: Budget) -> Candidate | None:
-    """An exact L near a rough one."""
-    found = fit_free_entries(problem, _without_tail(start), budget)
+def find(problem: Problem, start: LowRank, noise: float, budget: Budget) -> Candidate | None:
+    """An exact L near a rough one, whose singular values below `noise` say little."""
+    found = fit_free_entries(problem, _without_tail(start, noise), budget)
     if found is None:
         return None
     low, free = found
     return Candidate(low, free, problem.objective(low))
 
 
-def _without_tail(low: LowRank) -> LowRank:
+def _without_tail(low: LowRank, noise: float) -> LowRank:
     """L without the singular values after the widest gap, where there is one.
 
     An iterate has a few small ones more than its limit, which come and go.
     """
-    if low.rank < 2:
+    s = np.append(low.s, 0.0) + noise
+    if low.rank == 0 or noise == 0.0:
         return low
-    half = low.rank // 2
-    ratios = low.s[half:-1] / low.s[half + 1 :]
-    widest = int(np.argmax(ratios))
-    r = half + widest + 1 if ratios[widest] > _GAP else low.rank
+    r = int(np.argmax(s[:-1] / s[1:])) + 1
     return LowRank(low.U[:, :r], low.s[:r], low.V[:, :r], low.mean)
 
 
 def prove(
-    problem: Problem, candidate: Candidate, Y: Float64Array, tol: float, budget: Budget
+    problem: Problem,
+    candidate: Candidate,
+    Y: Float64Array,
+    tol: float,
+    rng: np.random.RandomState,
+    budget: Budget,
 ) -> float:
-    """The best lower bound of the optimum from multipliers on the candidate's face, near Y."""
-    best, violation = 0.0, np.inf
-    for _ in range(_ROUNDS):
-        face = fit_multiplier(problem, candidate.low, candidate.free, Y, budget)
+    """A lower bound of the optimum from a multiplier on the candidate's face, near Y.
+
+    The face is an affine space; where the nearest of its points leaves the dual ball, projections
+    alternate between the two. 0 where they do not meet in time.
+    """
+    low, free = candidate.low, candidate.free
+    excess = Thresholding(problem, rng)
+    worst: list[float] = []
+    while budget.left > 0:
+        face = fit_multiplier(problem, low, free, Y, budget, exact=False)
         if face is None:
-            return best
-        size = max(map(problem.penalty.dual_norm, (face[b] for b in problem.blocks())))
-        before, violation = violation, size / problem.lam - 1.0
-        if violation <= tol:
-            return max(best, lower_bound(problem, face))
-        if violation > 0.95 * before or budget.left <= 0:
-            return best
-        list(problem.map(partial(_put_back, problem, face)))
+            return 0.0
+        inside, beyond = _beyond(problem, low, face, excess)
+        if max(inside, beyond.s.max(initial=0.0)) <= _CLOSE * tol:
+            face = fit_multiplier(problem, low, free, face, budget, exact=True)
+            return 0.0 if face is None else lower_bound(problem, face)
+        worst.append(max(inside, float(beyond.s.max(initial=0.0))))
+        if len(worst) > _PATIENCE and worst[-1] > 0.5 * worst[-1 - _PATIENCE]:
+            return 0.0
+        list(problem.map(partial(_put_back, problem, face, beyond)))
         Y = face
-    return best
+    return 0.0
 
 
-def _put_back(problem: Problem, Y: Float64Array, block: slice) -> None:
-    """Move a block into the dual ball of g and on: the next correction leads partly back."""
+def _beyond(
+    problem: Problem, low: LowRank, Y: Float64Array, excess: Thresholding
+) -> tuple[float, LowRank]:
+    """By how much Y exceeds the ball of g, and what of it the spectral ball: both shares of 1."""
+    size = max(map(problem.penalty.dual_norm, (Y[b] for b in problem.blocks())))
+    # On the face Y = UVᵀ + W, and the singular values of UVᵀ are 1 already.
+    W = np.empty_like(Y)
+
+    def rest(block: slice) -> None:
+        np.subtract(Y[block], low.U[block] @ low.V.T, out=W[block])
+
+    list(problem.map(rest))
+    return size / problem.lam - 1.0, excess.shrink(W, 1.0)
+
+
+def _put_back(problem: Problem, Y: Float64Array, beyond: LowRank, block: slice) -> None:
+    """Move a block into the dual balls and on: the next correction leads partly back."""
     inside = problem.penalty.project(Y[block], problem.lam)
-    Y[block] += _REFLECTION * (inside - Y[block])
+    inside -= Y[block]
+    if beyond.rank:
+        inside -= beyond.rows(block)
+    Y[block] += _REFLECTION * inside

@@ -30,6 +30,8 @@ _CHECK = 10
 # The first attempt to end with an exact L, further ones at twice the iterations; its products.
 _FIRST_TRY, _FIRST_BUDGET = 8, 80
 _FEASIBLE = 1e-5
+# Singular values of an iterate below this share of the threshold come and go.
+_NOISE = 0.01
 
 
 @dataclass(frozen=True)
@@ -61,11 +63,11 @@ def solve(
         log.add(0.0, 0.0, 0.0, low)
         return Solution(low, np.zeros((n, m)), log.history(), True, "admm")
     shrink = Thresholding(problem, rng)
-    tries = _Tries(problem, tol) if solver != "admm" and problem.delta == 0 else None
+    tries = _Tries(problem, tol, rng) if solver != "admm" and problem.delta == 0 else None
     best, gap = 0.0, np.inf
     if tries is not None and (rank is not None or solver == "altproj"):
         start = rough_start(problem, rank or _rank_guess(n, m), shrink)
-        best = tries.attempt(start, np.zeros((n, m)), _FIRST_BUDGET)
+        best = tries.attempt(start, 0.0, np.zeros((n, m)), _FIRST_BUDGET)
         if tries.proved:
             return tries.solution(log)
     walk = _admm.steps(problem, shrink)
@@ -75,7 +77,9 @@ def solve(
         low, last = state.low, iteration == max_iter
         if tries is not None and iteration == due:
             due *= 2
-            best = max(best, tries.attempt(low, state.Y, _FIRST_BUDGET + iteration))
+            tau = 1.0 / state.rho
+            near = (state.A - low.rows(slice(None))) * state.rho  # ‖·‖₂ ≤ 1
+            best = max(best, tries.attempt(low, _NOISE * tau, near, _FIRST_BUDGET + iteration))
             if tries.proved:
                 return tries.solution(log)
         if iteration % _CHECK == 0 or last:
@@ -123,8 +127,8 @@ class _Log:
 class _Tries:
     """Attempts to end a solve with an exact L; the best candidate is kept from one to the next."""
 
-    def __init__(self, problem: Problem, tol: float) -> None:
-        self._problem, self._tol = problem, tol
+    def __init__(self, problem: Problem, tol: float, rng: np.random.RandomState) -> None:
+        self._problem, self._tol, self._rng = problem, tol, rng
         self._candidate: Candidate | None = None
         self._bound = 0.0
 
@@ -134,17 +138,17 @@ class _Tries:
         found = self._candidate
         return found is not None and _share(found.objective, self._bound) <= self._tol
 
-    def attempt(self, low: LowRank, Y: Float64Array, products: int) -> float:
+    def attempt(self, low: LowRank, noise: float, Y: Float64Array, products: int) -> float:
         """Look for a candidate near L, and for its proof near Y; the best lower bound so far."""
         if 3 * low.rank > min(self._problem.shape):
             return self._bound
         found, budget = self._candidate, Budget(products)
-        other = find(self._problem, low, budget)
+        other = find(self._problem, low, noise, budget)
         if other is not None and (found is None or other.objective < found.objective):
             self._candidate = found = other
         if found is not None:
             budget = Budget(products)
-            bound = prove(self._problem, found, Y, self._tol, budget)
+            bound = prove(self._problem, found, Y, self._tol, self._rng, budget)
             self._bound = max(self._bound, bound)
         return self._bound
 

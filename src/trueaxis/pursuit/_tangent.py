@@ -213,9 +213,12 @@ def _mark(
 
 
 def fit_multiplier(
-    problem: Problem, low: LowRank, free: Array, Y: Float64Array, budget: Budget
+    problem: Problem, low: LowRank, free: Array, Y: Float64Array, budget: Budget, *, exact: bool
 ) -> Float64Array | None:
-    """The Y nearest to the given one that meets P_T(Y) = UVᵀ and P_Ω(Y) = λ∂g(S)."""
+    """The Y nearest to the given one that meets P_T(Y) = UVᵀ and P_Ω(Y) = λ∂g(S).
+
+    Where it need not be `exact`, the first is met up to a hundredth of what the given one lacks.
+    """
     face = np.empty_like(Y)
 
     def fix(block: slice) -> None:
@@ -230,12 +233,13 @@ def fit_multiplier(
     target = Tangent(np.zeros((space.U.shape[1], problem.shape[1])), np.zeros((len(Y), low.rank)))
     target.along[: low.rank] = low.V.T
     size = np.sqrt(target.inner(target))
-    for _ in range(3):  # each removes the rounding of the one before
+    for _ in range(3 if exact else 1):  # each removes the rounding of the one before
         e = target.plus(space.project(lambda b: np.asarray(face[b])), -1.0)
         left = np.sqrt(e.inner(e))
         if left <= _DUAL_EXACT * size:
             break
-        t = space.solve(e, max(_DUAL, 0.1 * _DUAL_EXACT * size / left), budget)
+        accuracy = max(_DUAL if exact else _LOOSE, 0.1 * _DUAL_EXACT * size / left)
+        t = space.solve(e, accuracy, budget)
         if t is None:
             return None
 
