@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import brentq
 
 from trueaxis._typing import Float64Array
 from trueaxis.pursuit._low_rank import LowRank
@@ -25,6 +26,7 @@ from trueaxis.pursuit._svt import Thresholding
 # alike (nm/4‖M‖₁, Candès et al. 2011).
 _FIRST, _GROWTH = 1.25, 1.6
 _RELAXATION = 1.6
+_LEAST_SHARE = 1e-9  # of B in C, where all of B may be noise
 
 
 @dataclass
@@ -66,35 +68,73 @@ def steps(problem: Problem, shrink: Thresholding) -> Iterator[State]:
 
 def split(problem: Problem, state: State, relaxation: float, rho: float) -> tuple[float, float]:
     """Update Y, and put the next A for `rho` in place; P(L) and ‖P(M − L − S)‖² before it."""
-    penalty, lam = problem.penalty, problem.lam
+    penalty, M = problem.penalty, problem.M
     low, Y, A, old = state.low, state.Y, state.A, state.rho
+    level = problem.lam / old
 
-    def step(block: slice) -> tuple[float, float]:
-        Y_b, A_b = Y[block], A[block]
-        L = low.rows(block)
-        R = problem.hide(block, problem.M[block] - L)
-        value = penalty.value(R)
+    def reach(block: slice, L: Float64Array) -> Float64Array:
+        """B, from Y and, where relaxed, αL + (1 − α)(M − S) in the place of L."""
+        Y_b = Y[block]
         Y_b /= old
         if relaxation == 1.0:
-            B = problem.M[block] - L
+            B = M[block] - L
         else:
-            # αL + (1 − α)(M − S) in the place of L; the S before is in A − Y/ρ = M − S.
-            B = A_b - Y_b
+            B = A[block] - Y_b  # M − S
             B *= relaxation - 1.0
             B -= relaxation * L
-            B += problem.M[block]
+            B += M[block]
         B += Y_b
-        Y_b[...] = C = problem.hide(block, penalty.project(B, lam / old))
-        # M − S = M − B + C
-        np.subtract(problem.M[block], B, out=A_b)
-        A_b += C
-        R -= problem.hide(block, B - C)
+        return B
+
+    def settle(
+        block: slice, B: Float64Array, L: Float64Array, shrunk: float
+    ) -> tuple[float, float]:
+        """Y and A from B; λg of the residual, and the square of what is not yet feasible."""
+        A_b, Y_b = A[block], Y[block]
+        R = problem.hide(block, M[block] - L)
+        value = penalty.value(R)
+        Y_b[...] = C = problem.hide(block, penalty.project(shrunk * B if shrunk < 1 else B, level))
+        B -= C  # S, and the noise
+        np.subtract(M[block], B, out=A_b)
+        R -= problem.hide(block, B)
         A_b += C * (old / rho)
         Y_b *= old
         return value, float(np.vdot(R, R))
 
-    values, squares = zip(*problem.map(step), strict=True)
-    return low.nuclear_norm + lam * sum(values), sum(squares)
+    def step(block: slice) -> tuple[float, float]:
+        L = low.rows(block)
+        return settle(block, reach(block, L), L, 1.0)
+
+    if problem.delta == 0:
+        values, squares = zip(*problem.map(step), strict=True)
+        return low.nuclear_norm + problem.lam * sum(values), sum(squares)
+
+    def only_reach(block: slice) -> None:
+        A[block] = reach(block, low.rows(block))
+
+    list(problem.map(only_reach))
+    shrunk = noise_share(problem, A, level)
+    found = problem.map(lambda b: settle(b, A[b].copy(), low.rows(b), shrunk))
+    _, squares = zip(*found, strict=True)
+    return problem.objective(low), sum(squares)
+
+
+def noise_share(problem: Problem, B: Float64Array, level: float) -> float:
+    """c of the minimizer C = projection of cB of ½‖C − P(B)‖² + δ‖C‖_F within the dual ball.
+
+    It solves (1 − c) ‖projection of cB‖ / c = δ, whose left side falls in c.
+    """
+
+    def beyond(c: float) -> float:
+        def squares(block: slice) -> float:
+            C = problem.hide(block, problem.penalty.project(c * B[block], level))
+            return float(np.vdot(C, C))
+
+        return float((1.0 - c) / c * np.sqrt(sum(problem.map(squares))) - problem.delta)
+
+    if beyond(_LEAST_SHARE) <= 0:
+        return _LEAST_SHARE
+    return float(brentq(beyond, _LEAST_SHARE, 1.0, xtol=1e-14, rtol=1e-12))
 
 
 def low_rank_step(problem: Problem, shrink: Thresholding, state: State) -> LowRank:

@@ -10,8 +10,6 @@ from sklearn.utils.validation import validate_data
 
 from trueaxis._typing import Array, Float64Array
 
-SOLVERS = ("auto", "altproj", "admm")
-
 
 def check_rows(estimator: Any, X: Any, *, reset: bool) -> Array:
     """X as a two-dimensional float array, without a copy where it is one already."""

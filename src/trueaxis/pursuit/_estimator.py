@@ -23,6 +23,10 @@ from trueaxis.pursuit._problem import Problem
 from trueaxis.pursuit._regression import least_absolute
 from trueaxis.pursuit._solve import Solution, solve
 
+# Residuals of new rows below this share of their mean entry are rounding: `components_` are not
+# known any better.
+_ROUNDING = {np.dtype(np.float64): 1e-7, np.dtype(np.float32): 1e-5}
+
 
 class Pursuit(
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # untyped
@@ -41,6 +45,8 @@ class Pursuit(
     random_state: Any
     callback: Any
     verbose: int
+
+    _SOLVERS = ("auto", "altproj", "admm")
 
     def fit(self, X: Any, y: Any = None, *, mask: Any = None) -> Any:
         """Split X into a matrix of low rank and a sparse rest.
@@ -94,8 +100,8 @@ class Pursuit(
         n, m = rows.shape
         _checks.check_rank(self.n_components, n, m)
         lam = self._lam(n, m, 1.0 if observed is None else float(observed.mean()))
-        _inputs.choice("solver", self.solver, _checks.SOLVERS)
-        how = {"solver": self.solver, "rank": self.n_components}
+        _inputs.choice("solver", self.solver, self._SOLVERS)
+        exact = self.solver != "admm" and "altproj" in self._SOLVERS
         tol = _inputs.real_in("tol", self.tol, 0.0, np.inf, "(0, inf)")
         max_iter = _inputs.integer_at_least("max_iter", self.max_iter, 1)
         center = _checks.boolean("center", self.center)
@@ -103,7 +109,15 @@ class Pursuit(
         M, unit = _checks.scaled(rows, observed)
         with Workers.start(None) as workers:
             problem = Problem(M, self._penalty(), lam, workers, 0.0, observed, center)
-            found = self._solve(problem, unit, **how, tol=tol, max_iter=max_iter, rng=rng)
+            found = self._solve(
+                problem,
+                unit,
+                exact=exact,
+                rank=self.n_components,
+                tol=tol,
+                max_iter=max_iter,
+                rng=rng,
+            )
         self._take(found, unit, rows.dtype)
 
     def _solve(self, problem: Problem, unit: float, **settings: Any) -> Solution:
@@ -210,11 +224,17 @@ class Pursuit(
         observed = _checks.observed_entries(self, rows, mask)
         Z = self._scores(rows, observed)
         low = Z @ self.components_.astype(np.float64) + self.mean_
-        rest = np.where(True if observed is None else observed, rows - low, 0.0)
-        rounding = 1e-7 if rows.dtype == np.float64 else 1e-4
-        size = np.abs(np.where(True if observed is None else observed, rows, 0.0))
-        rest[np.abs(rest) <= rounding * size.mean(axis=1, keepdims=True)] = 0.0
+        rest = rows - low
+        size = np.abs(rows, dtype=np.float64)
+        if observed is not None:
+            rest[~observed] = size[~observed] = 0.0
+        rounding = _ROUNDING[rows.dtype] * size.mean(axis=1, keepdims=True)
+        rest = self._beyond(rest, np.maximum(rounding, np.finfo(rows.dtype).tiny))
         return low.astype(rows.dtype, copy=False), rest.astype(rows.dtype, copy=False)
+
+    def _beyond(self, rest: Float64Array, rounding: Float64Array) -> Float64Array:
+        """What of rows' residuals is no rounding, given its size for each row."""
+        return np.where(np.abs(rest) > rounding, rest, 0.0)
 
     def inverse_transform(self, X: Any) -> Array:
         """Rows of the data's space from coordinates.

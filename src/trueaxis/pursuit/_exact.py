@@ -62,14 +62,14 @@ def rough_start(problem: Problem, rank: int, shrink: Thresholding) -> LowRank:
 
 def find(problem: Problem, start: LowRank, noise: float, budget: Budget) -> Candidate | None:
     """An exact L near a rough one, whose singular values below `noise` say little."""
-    found = fit_free_entries(problem, _without_tail(start, noise), budget)
+    found = fit_free_entries(problem, without_tail(start, noise), budget)
     if found is None:
         return None
     low, free = found
     return Candidate(low, free, problem.objective(low))
 
 
-def _without_tail(low: LowRank, noise: float) -> LowRank:
+def without_tail(low: LowRank, noise: float) -> LowRank:
     """L without the singular values after the widest gap, where there is one.
 
     An iterate has a few small ones more than its limit, which come and go.
@@ -95,7 +95,7 @@ def prove(
     alternate between the two. 0 where they do not meet in time.
     """
     low, free = candidate.low, candidate.free
-    excess = Thresholding(problem, rng)
+    excess = Thresholding(problem, rng, accurate=True)
     worst: list[float] = []
     while budget.left > 0:
         face = fit_multiplier(problem, low, free, Y, budget, exact=False)

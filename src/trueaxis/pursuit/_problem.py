@@ -79,6 +79,9 @@ class Problem:
             return low.nuclear_norm + self.lam * rest
         level = self.noise_level(low)
 
+        if np.isinf(level):
+            return low.nuclear_norm
+
         def beyond(block: slice) -> float:
             R = self.residual(block, low)
             return self.penalty.value(R - self.penalty.project(R, level))

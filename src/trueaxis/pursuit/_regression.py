@@ -52,6 +52,16 @@ def least_absolute(X: Float64Array, V: Float64Array, observed: Array | None = No
     return Z
 
 
+def least_squares(X: Float64Array, V: Float64Array, observed: Array | None = None) -> Float64Array:
+    """The same for the sum of squares."""
+    if observed is None or V.shape[1] == 0:
+        return np.asarray(X @ V)
+    Z = np.zeros((len(X), V.shape[1]))
+    for i, seen in enumerate(observed):
+        Z[i] = np.linalg.lstsq(V[seen], X[i, seen], rcond=None)[0]
+    return Z
+
+
 def _some_rows(X: Float64Array, V: Float64Array, observed: Array | None) -> Float64Array:
     n, m = X.shape
     k = V.shape[1]

@@ -48,7 +48,7 @@ class Solution:
 def solve(
     problem: Problem,
     *,
-    solver: str,
+    exact: bool,
     rank: int | None,
     tol: float,
     max_iter: int,
@@ -63,10 +63,10 @@ def solve(
         log.add(0.0, 0.0, 0.0, low)
         return Solution(low, np.zeros((n, m)), log.history(), True, "admm")
     shrink = Thresholding(problem, rng)
-    tries = _Tries(problem, tol, rng) if solver != "admm" and problem.delta == 0 else None
+    tries = _Tries(problem, tol, rng) if exact and problem.delta == 0 else None
     best, gap = 0.0, np.inf
-    if tries is not None and (rank is not None or solver == "altproj"):
-        start = rough_start(problem, rank or _rank_guess(n, m), shrink)
+    if tries is not None and rank is not None:
+        start = rough_start(problem, rank, shrink)
         best = tries.attempt(start, 0.0, np.zeros((n, m)), _FIRST_BUDGET)
         if tries.proved:
             return tries.solution(log)
@@ -99,10 +99,6 @@ def solve(
 
 def _share(objective: float, bound: float) -> float:
     return (objective - bound) / bound if bound > 0 else np.inf
-
-
-def _rank_guess(n: int, m: int) -> int:
-    return max(1, min(n, m) // 20)
 
 
 class _Log:

@@ -30,8 +30,11 @@ _COLD_STEPS = 3
 class Thresholding:
     """The proximal map of the nuclear norm, warm from call to call."""
 
-    def __init__(self, problem: Problem, rng: np.random.RandomState) -> None:
+    def __init__(
+        self, problem: Problem, rng: np.random.RandomState, *, accurate: bool = False
+    ) -> None:
         self._problem = problem
+        self._accurate = accurate  # power iteration errs by what it has not found yet
         self._rng = rng
         self._basis: Float64Array | None = None  # right singular vectors, more than are needed
         self._peak = 0.0
@@ -42,7 +45,8 @@ class Thresholding:
 
     def shrink(self, A: Float64Array, tau: float, mean: Float64Array | None = None) -> LowRank:
         """The minimizer over L of τ‖L‖_* + ½‖A − L‖²."""
-        if self._short <= _SHORT or self._rank + _SPARE > _SHARE * self._short:
+        many = self._rank + _SPARE > _SHARE * self._short
+        if self._accurate or many or self._short <= _SHORT:
             U, s, V = self._by_gram(A, tau)
         else:
             U, s, V = self._by_power(A, tau)

@@ -148,7 +148,7 @@ def fit_free_entries(
     peak = max(problem.map(lambda b: float(np.abs(problem.M[b]).max())))
     free = np.zeros(problem.shape, dtype=bool)
     lefts: list[float] = []
-    level = _GENEROUS * _BEYOND * _typical(problem, low)
+    level = _GENEROUS * _BEYOND * typical_residual(problem, low)
     while budget.left > 0:
         level = max(level, _ROUNDING * peak)
         marks = problem.map(partial(_mark, problem, low, level, free))
@@ -168,7 +168,7 @@ def fit_free_entries(
             return None
         low = space.move(low, t)
         shrink = _TIGHT / _LOOSE * _SHRINK if settled else _SHRINK
-        level = max(_BEYOND * _typical(problem, low), shrink * level)
+        level = max(_BEYOND * typical_residual(problem, low), shrink * level)
     return None
 
 
@@ -185,7 +185,7 @@ def _without_rounding(low: LowRank) -> LowRank:
     return LowRank(low.U[:, :r], low.s[:r], low.V[:, :r], low.mean)
 
 
-def _typical(problem: Problem, low: LowRank) -> float:
+def typical_residual(problem: Problem, low: LowRank) -> float:
     """The median size of the residuals, of a sample where there are many."""
     blocks = problem.blocks()
     some = blocks[:: max(1, len(blocks) // _SAMPLED)]

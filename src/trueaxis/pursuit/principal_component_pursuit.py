@@ -28,9 +28,11 @@ class PrincipalComponentPursuit(Pursuit):
     center : bool, default=False
         Whether to fit a mean along with L, which costs nothing: L + 1μᵀ + S = X.
     solver : {"auto", "altproj", "admm"}, default="auto"
-        "admm" is the alternating direction method of multipliers; "altproj" alternates projections
-        on the matrices of rank `n_components` and on the sparse ones, which is faster, not convex,
-        and is used only where the optimality of its result is proved; "auto" tries both.
+        "admm" is the alternating direction method of multipliers, on the convex problem. "altproj"
+        fits an L of one rank, `n_components` or what a few steps of "admm" suggest, alternating
+        with the choice of the entries that it shall meet. That is faster and exact to the last
+        digit, but not convex: its result is used only where a dual point proves it within `tol` of
+        the optimum, and "admm" goes on otherwise. "auto" is "altproj".
     tol : float, default=1e-6
         The fit stops once the objective of a feasible pair is proved to be within this share of
         the optimum, by a feasible point of the dual problem.
