@@ -18,6 +18,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from trueaxis._typing import Float64Array
+from trueaxis.pursuit._anderson import Anderson
 from trueaxis.pursuit._low_rank import LowRank
 from trueaxis.pursuit._problem import Problem
 from trueaxis.pursuit._svt import Thresholding
@@ -26,6 +27,10 @@ from trueaxis.pursuit._svt import Thresholding
 # alike (nm/4‖M‖₁, Candès et al. 2011).
 _FIRST, _GROWTH = 1.25, 1.6
 _RELAXATION = 1.6
+# Entries that the acceleration may remember, twice: it does without where these are few data.
+_REMEMBERED = 1 << 24
+# How far one part of the gap may lag behind the other, and what ρ is then changed by.
+_LAG, _CHANGE = 5.0, 1.5
 _LEAST_SHARE = 1e-9  # of B in C, where all of B may be noise
 
 
@@ -37,8 +42,20 @@ class State:
     Y: Float64Array
     A: Float64Array
     rho: float
+    most: float  # what ρ grows to
     objective: float = np.inf
     feasibility: float = np.inf
+
+    def balance(self, primal: float, dual: float) -> None:
+        """Raise ρ where the primal part of the gap lags behind, lower it where the dual one does.
+
+        L is feasible at the price of ‖M − L − S‖, which a large ρ makes small soon; Y at the price
+        of its spectral norm, which a small ρ does.
+        """
+        if primal > _LAG * dual:
+            self.most *= _CHANGE
+        elif dual > _LAG * primal:
+            self.most /= _CHANGE
 
 
 def steps(problem: Problem, shrink: Thresholding) -> Iterator[State]:
@@ -54,11 +71,15 @@ def steps(problem: Problem, shrink: Thresholding) -> Iterator[State]:
     )
     Y = problem.M / bound
     A = np.empty_like(problem.M)
-    state = State(LowRank.zero(n, m, centered=problem.centered), Y, A, rho)
-    relaxation = 1.0
+    state = State(LowRank.zero(n, m, centered=problem.centered), Y, A, rho, most)
+    relaxation, remembered = 1.0, _REMEMBERED // problem.M.size
+    memory = Anderson(remembered)
     while True:
-        after = min(rho * _GROWTH, most)
-        state.objective, missing = split(problem, state, relaxation, after)
+        after = min(rho * _GROWTH, state.most)
+        if after != rho:
+            memory.forget()
+        mixing = memory if after == rho and remembered >= 3 else None
+        state.objective, missing = split(problem, state, relaxation, after, mixing)
         state.feasibility = np.sqrt(missing) / size
         relaxation = _RELAXATION
         state.rho = rho = after
@@ -66,7 +87,9 @@ def steps(problem: Problem, shrink: Thresholding) -> Iterator[State]:
         yield state
 
 
-def split(problem: Problem, state: State, relaxation: float, rho: float) -> tuple[float, float]:
+def split(
+    problem: Problem, state: State, relaxation: float, rho: float, mixing: Anderson | None
+) -> tuple[float, float]:
     """Update Y, and put the next A for `rho` in place; P(L) and ‖P(M − L − S)‖² before it."""
     penalty, M = problem.penalty, problem.M
     low, Y, A, old = state.low, state.Y, state.A, state.rho
@@ -105,7 +128,7 @@ def split(problem: Problem, state: State, relaxation: float, rho: float) -> tupl
         L = low.rows(block)
         return settle(block, reach(block, L), L, 1.0)
 
-    if problem.delta == 0:
+    if problem.delta == 0 and mixing is None:
         values, squares = zip(*problem.map(step), strict=True)
         return low.nuclear_norm + problem.lam * sum(values), sum(squares)
 
@@ -113,10 +136,14 @@ def split(problem: Problem, state: State, relaxation: float, rho: float) -> tupl
         A[block] = reach(block, low.rows(block))
 
     list(problem.map(only_reach))
-    shrunk = noise_share(problem, A, level)
+    if mixing is not None:
+        mixing.mix(A)
+    shrunk = noise_share(problem, A, level) if problem.delta else 1.0
     found = problem.map(lambda b: settle(b, A[b].copy(), low.rows(b), shrunk))
-    _, squares = zip(*found, strict=True)
-    return problem.objective(low), sum(squares)
+    values, squares = zip(*found, strict=True)
+    if problem.delta:
+        return problem.objective(low), sum(squares)
+    return low.nuclear_norm + problem.lam * sum(values), sum(squares)
 
 
 def noise_share(problem: Problem, B: Float64Array, level: float) -> float:
@@ -150,8 +177,7 @@ def low_rank_step(problem: Problem, shrink: Thresholding, state: State) -> LowRa
 
 def spectral_norm(B: Float64Array) -> float:
     """‖B‖₂ to a percent, from below: good enough to choose ρ."""
-    v = np.ones(B.shape[1]) / np.sqrt(B.shape[1])
-    v += B[int(np.argmax(np.abs(B).max(axis=1)))] / max(np.abs(B).max(), np.finfo(float).tiny)
+    v = B[int(np.argmax(np.abs(B).max(axis=1)))]  # the row with the largest entry: not 0, nor ⊥
     size = 0.0
     for _ in range(12):
         w = B.T @ (B @ (v / np.linalg.norm(v)))

@@ -46,7 +46,7 @@ class Pursuit(
     callback: Any
     verbose: int
 
-    _SOLVERS = ("auto", "altproj", "admm")
+    _SOLVERS: tuple[str, ...] = ("auto", "altproj", "admm")
 
     def fit(self, X: Any, y: Any = None, *, mask: Any = None) -> Any:
         """Split X into a matrix of low rank and a sparse rest.

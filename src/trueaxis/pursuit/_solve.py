@@ -26,10 +26,10 @@ _RECORD = [
     ("rank", np.int64),
     ("seconds", np.float64),
 ]
-_CHECK = 10
+_CHECK, _BALANCE = 10, 20
 # The first attempt to end with an exact L, further ones at twice the iterations; its products.
 _FIRST_TRY, _FIRST_BUDGET = 8, 80
-_FEASIBLE = 1e-5
+_FEASIBLE = 10.0  # times tol
 # Singular values of an iterate below this share of the threshold come and go.
 _NOISE = 0.01
 
@@ -83,11 +83,15 @@ def solve(
             if tries.proved:
                 return tries.solution(log)
         if iteration % _CHECK == 0 or last:
-            best = max(best, lower_bound(problem, state.Y))
+            bound = lower_bound(problem, state.Y)
+            best = max(best, bound)
             objective = problem.objective(low)
+            if iteration % _BALANCE == 0:
+                inner = problem.dual_objective(state.Y, 1.0)
+                state.balance(objective - inner, inner - bound)
             gap = _share(objective, best)
             # S is M − L but for entries within its rounding: these must not matter either.
-            if (gap <= tol and state.feasibility <= _FEASIBLE) or last:
+            if (gap <= tol and state.feasibility <= _FEASIBLE * tol) or last:
                 log.add(objective, state.feasibility, gap, low)
                 break
         state = next(walk)
@@ -98,6 +102,8 @@ def solve(
 
 
 def _share(objective: float, bound: float) -> float:
+    if objective <= 0:  # nothing is cheaper than nothing
+        return 0.0
     return (objective - bound) / bound if bound > 0 else np.inf
 
 

@@ -36,7 +36,7 @@ class PrincipalComponentPursuit(Pursuit):
     tol : float, default=1e-6
         The fit stops once the objective of a feasible pair is proved to be within this share of
         the optimum, by a feasible point of the dual problem.
-    max_iter : int, default=1000
+    max_iter : int, default=2000
         Most iterations.
     missing : {False, "nan"}, default=False
         Whether NaN stands for a missing entry, which `low_rank_` then fills in.
@@ -96,7 +96,7 @@ class PrincipalComponentPursuit(Pursuit):
         center: bool = False,
         solver: str = "auto",
         tol: float = 1e-6,
-        max_iter: int = 1000,
+        max_iter: int = 2000,
         missing: Any = False,
         random_state: Any = None,
         callback: Any = None,

@@ -38,7 +38,7 @@ class StablePCP(PrincipalComponentPursuit):
         The alternating direction method of multipliers, either way.
     tol : float, default=1e-6
         The fit stops once the objective is proved to be within this share of the optimum.
-    max_iter : int, default=1000
+    max_iter : int, default=2000
         Most iterations.
     missing : {False, "nan"}, default=False
         Whether NaN stands for a missing entry.
@@ -80,7 +80,7 @@ gap_, history_, n_iter_, converged_, solver_
         center: bool = False,
         solver: str = "auto",
         tol: float = 1e-6,
-        max_iter: int = 1000,
+        max_iter: int = 2000,
         missing: Any = False,
         random_state: Any = None,
         callback: Any = None,
