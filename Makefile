@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed-cli-test-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint clean distclean
+.PHONY: help demo test lint bench-pursuit clean distclean
 
 help:  ## list the commands
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s%s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s%s\n", $$1, $$2 }'
 
 demo: $(INSTALLED)  ## compare RobustPCA with PCA on contaminated data; pictures in demo-output/
 	@$(BIN)/trueaxis demo
@@ -21,6 +21,10 @@ lint: $(INSTALLED)  ## check style, format, types and which file may import whic
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q tests/test_imports.py
+
+bench-pursuit: $(INSTALLED)  ## compare PrincipalComponentPursuit with other packages
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check pyrpca rpca tensorly
+	@$(BIN)/python benchmarks/pursuit.py
 
 clean:  ## remove caches, pictures and build products, but not .venv
 	rm -rf build dist demo-output .pytest_cache .hypothesis .mypy_cache .ruff_cache

@@ -62,28 +62,28 @@ def ours_convex(M, lam, rank):
 def pyrpca(M, lam, rank):
     import pyrpca as package
 
-    return package.rpca_pcp_ialm(M, lam)
+    return package.rpca_pcp_ialm(M, lam, verbose=False)
 
 
 def pyrpca_tight(M, lam, rank):
     import pyrpca as package
 
-    return package.rpca_pcp_ialm(M, lam, tol=1e-9)
+    return package.rpca_pcp_ialm(M, lam, tol=1e-9, verbose=False)
 
 
 def rpca(M, lam, rank):
-    from rpca.ialm import IALM
+    from rpca import RobustPCA
 
-    fitted = IALM(lam=lam) if "lam" in IALM.__init__.__code__.co_varnames else IALM()
-    found = fitted.fit_transform(M)
-    return found if isinstance(found, tuple) else (found, M - found)
+    # Accelerated alternating projections, which must know the rank; not convex, and no λ.
+    fit = RobustPCA(n_components=rank, tol=1e-9, max_iter=500, verbose=False).fit(M)
+    return fit.low_rank_ + fit.mean_, fit.sparse_
 
 
 def tensorly(M, lam, rank):
     from tensorly.decomposition import robust_pca
 
     # Its objective is that of every unfolding: two of a matrix.
-    return robust_pca(M, reg_E=2 * lam, reg_J=1.0, n_iter_max=300, tol=1e-9)
+    return robust_pca(M, reg_E=2 * lam, reg_J=1.0, n_iter_max=300, tol=1e-9, verbose=0)
 
 
 SOLVERS = {
@@ -92,7 +92,7 @@ SOLVERS = {
     "trueaxis, admm": ours_convex,
     "pyrpca IALM": pyrpca,
     "pyrpca IALM, tol=1e-9": pyrpca_tight,
-    "rpca IALM": rpca,
+    "rpca AccAltProj, rank known": rpca,
     "tensorly": tensorly,
 }
 
@@ -113,24 +113,24 @@ def compare(name, repeats):
             try:
                 found[solver] = run(M.copy(), lam, r)
             except ImportError as error:
-                print(f"  {solver:24s} absent: {error}")
+                print(f"  {solver:28s} absent: {error}")
                 continue
             except Exception as error:
-                print(f"  {solver:24s} failed: {error!r}")
+                print(f"  {solver:28s} failed: {error!r}")
                 continue
             seconds.setdefault(solver, []).append(time.perf_counter() - began)
     for solver, (L, S) in found.items():
         feasible, claimed, left, rank = score(M, L, S, lam)
         error = np.linalg.norm(L - L0) / np.linalg.norm(L0)
         print(
-            f"  {solver:24s} {min(seconds[solver]):8.2f} s  gap {feasible / best - 1:9.2e}"
+            f"  {solver:28s} {min(seconds[solver]):8.2f} s  gap {feasible / best - 1:9.2e}"
             f"  of (L, S) {claimed / best - 1:9.2e}  infeasible by {left:7.1e}  rank {rank:4d}"
             f"  error of L {error:7.1e}"
         )
 
 
 def grid(n=400):
-    """Where L is recovered to 1e-6, over rank and share of wrong entries; ours and the best peer."""
+    """The error of L over rank and share of wrong entries: ours, and the best peer's."""
     ranks, shares = (0.05, 0.1, 0.15, 0.2, 0.25), (0.05, 0.1, 0.2, 0.3, 0.4)
     print(f"\ngrid: {n}x{n}, error of L by trueaxis / by pyrpca (tol=1e-9), seconds of each")
     print("rank/n \\ share " + "".join(f"{s:>26.0%}" for s in shares))

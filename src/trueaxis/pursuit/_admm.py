@@ -116,7 +116,7 @@ def split(
         A_b, Y_b = A[block], Y[block]
         R = problem.hide(block, M[block] - L)
         value = penalty.value(R)
-        Y_b[...] = C = problem.hide(block, penalty.project(shrunk * B if shrunk < 1 else B, level))
+        Y_b[...] = C = problem.project(block, shrunk * B if shrunk < 1 else B, level)
         B -= C  # S, and the noise
         np.subtract(M[block], B, out=A_b)
         R -= problem.hide(block, B)
@@ -154,7 +154,7 @@ def noise_share(problem: Problem, B: Float64Array, level: float) -> float:
 
     def beyond(c: float) -> float:
         def squares(block: slice) -> float:
-            C = problem.hide(block, problem.penalty.project(c * B[block], level))
+            C = problem.project(block, c * B[block], level)
             return float(np.vdot(C, C))
 
         return float((1.0 - c) / c * np.sqrt(sum(problem.map(squares))) - problem.delta)

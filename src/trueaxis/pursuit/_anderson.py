@@ -16,6 +16,8 @@ _MOST = 20
 _RIDGE = 1e-12
 # How much f may grow before the past is forgotten.
 _GROWTH = 2.0
+# An f that is rounding says nothing, and weights of this size rest on one.
+_ROUNDING, _WEIGHTS = 1e-14, 1e4
 
 
 class Anderson:
@@ -39,15 +41,18 @@ class Anderson:
         if self._input is not None:
             f = output - self._input
             size = float(np.linalg.norm(f))
-            if size > _GROWTH * self._size:
+            if self._last is not None and not size <= _GROWTH * self._size:
+                output[...] = self._last[1]  # from where the map itself leads on
                 self.forget()
-            else:
+            elif size > _ROUNDING * float(np.linalg.norm(output)):
                 g = output.copy()
                 if self._last is not None:
                     self._remember(f - self._last[0], g - self._last[1])
                 self._last, self._size = (f, g), size
-                for weight, difference in zip(self._weights(f), self._gs, strict=True):
-                    output -= weight * difference
+                weights = self._weights(f)
+                if np.abs(weights).sum() <= _WEIGHTS:
+                    for weight, difference in zip(weights, self._gs, strict=True):
+                        output -= weight * difference
         self._input = output.copy()
 
     def _remember(self, f: Float64Array, g: Float64Array) -> None:

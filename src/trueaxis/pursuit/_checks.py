@@ -78,12 +78,29 @@ def boolean(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def scaled(X: Array, observed: Array | None) -> tuple[Float64Array, float]:
-    """X over a power of two that brings its largest entry near 1, 0 at missing entries.
+def typical_row(X: Array, observed: Array | None) -> Float64Array:
+    """The median of each column; 0 for one without entries."""
+    if observed is None:
+        return np.median(X, axis=0).astype(np.float64)
+    found = [
+        np.median(x[seen]) if seen.any() else 0.0 for x, seen in zip(X.T, observed.T, strict=True)
+    ]
+    return np.array(found, dtype=np.float64)
+
+
+def scaled(
+    X: Array, observed: Array | None, shift: Float64Array | None = None
+) -> tuple[Float64Array, float]:
+    """X − shift over a power of two that brings its largest entry near 1, 0 at missing entries.
 
     Squares of entries then neither overflow nor vanish, and dividing loses no digit.
     """
-    seen = X if observed is None else np.where(observed, X, X.dtype.type(0))
-    peak = float(max(seen.max(), -seen.min()))
+    M = X.astype(np.float64)
+    if shift is not None:
+        M -= shift
+    if observed is not None:
+        M[~observed] = 0.0
+    peak = float(max(M.max(), -M.min()))
     unit = float(2.0 ** np.clip(np.round(np.log2(peak)), -1000, 1000)) if peak > 0 else 1.0
-    return seen.astype(np.float64) / unit, unit
+    M /= unit
+    return M, unit

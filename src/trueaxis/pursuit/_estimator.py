@@ -106,7 +106,9 @@ class Pursuit(
         max_iter = _inputs.integer_at_least("max_iter", self.max_iter, 1)
         center = _checks.boolean("center", self.center)
         rng = check_random_state(0 if self.random_state is None else self.random_state)
-        M, unit = _checks.scaled(rows, observed)
+        # A shift of the columns changes nothing but the mean, and costs digits where it is large.
+        shift = _checks.typical_row(rows, observed) if center else None
+        M, unit = _checks.scaled(rows, observed, shift)
         with Workers.start(None) as workers:
             problem = Problem(M, self._penalty(), lam, workers, 0.0, observed, center)
             found = self._solve(
@@ -118,7 +120,7 @@ class Pursuit(
                 max_iter=max_iter,
                 rng=rng,
             )
-        self._take(found, unit, rows.dtype)
+        self._take(found, unit, shift, rows.dtype)
 
     def _solve(self, problem: Problem, unit: float, **settings: Any) -> Solution:
         return solve(problem, report=self._report(unit), **settings)
@@ -146,16 +148,21 @@ class Pursuit(
 
         return report
 
-    def _take(self, found: Solution, unit: float, dtype: Any) -> None:
+    def _take(self, found: Solution, unit: float, shift: Float64Array | None, dtype: Any) -> None:
         low = found.low
         m = len(low.V)
-        self.low_rank_ = (low.rows(slice(None)) * unit).astype(dtype, copy=False)
+        L = low.rows(slice(None)) * unit
+        mean = np.zeros(m) if low.mean is None else low.mean * unit
+        if shift is not None:
+            L += shift
+            mean = mean + shift
+        self.low_rank_ = L.astype(dtype, copy=False)
         self.sparse_ = (found.sparse * unit).astype(dtype, copy=False)
         self.rank_ = low.rank
         kept = low.rank if self.n_components is None else min(self.n_components, low.rank)
         self.components_ = flip_signs(low.V[:, :kept]).T.astype(dtype)
         self.singular_values_ = (low.s[:kept] * unit).astype(dtype)
-        self.mean_ = (np.zeros(m) if low.mean is None else low.mean * unit).astype(dtype)
+        self.mean_ = mean.astype(dtype)
         self.n_components_ = kept
         self.history_ = found.history
         self.history_.objective *= unit

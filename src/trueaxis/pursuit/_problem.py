@@ -62,6 +62,12 @@ class Problem:
             B[~self.observed[block]] = 0.0
         return B
 
+    def project(self, block: slice, B: Float64Array, level: float) -> Float64Array:
+        """The dual matrix nearest to P(B) within a level, 0 at missing entries."""
+        if self.observed is not None:
+            B = np.where(self.observed[block], B, 0.0)
+        return self.penalty.project(B, level)
+
     def residual(self, block: slice, low: LowRank) -> Float64Array:
         """P(M − L) of a block of rows."""
         R = low.rows(block)

@@ -26,7 +26,7 @@ _RECORD = [
     ("rank", np.int64),
     ("seconds", np.float64),
 ]
-_CHECK, _BALANCE = 10, 20
+_CHECK, _BALANCE, _RARER = 10, 20, 1.3
 # The first attempt to end with an exact L, further ones at twice the iterations; its products.
 _FIRST_TRY, _FIRST_BUDGET = 8, 80
 _FEASIBLE = 10.0  # times tol
@@ -72,7 +72,7 @@ def solve(
             return tries.solution(log)
     walk = _admm.steps(problem, shrink)
     state = next(walk)
-    due = _FIRST_TRY
+    due, balance = _FIRST_TRY, _BALANCE
     for iteration in range(1, max_iter + 1):
         low, last = state.low, iteration == max_iter
         if tries is not None and iteration == due:
@@ -86,7 +86,9 @@ def solve(
             bound = lower_bound(problem, state.Y)
             best = max(best, bound)
             objective = problem.objective(low)
-            if iteration % _BALANCE == 0:
+            if iteration >= balance:
+                # Ever more rarely: the iteration converges where ρ settles.
+                balance = max(iteration + _BALANCE, int(_RARER * iteration))
                 inner = problem.dual_objective(state.Y, 1.0)
                 state.balance(objective - inner, inner - bound)
             gap = _share(objective, best)
@@ -180,7 +182,8 @@ def _sparse(problem: Problem, low: LowRank, state: _admm.State) -> Float64Array:
             S[block] = 0.0 if np.isinf(level) else R - problem.penalty.project(R, level)
             return
         B = R + state.Y[block] / state.rho
-        B -= problem.penalty.project(B, problem.lam / state.rho)
+        B -= problem.project(block, B, problem.lam / state.rho)
+        B = problem.hide(block, B)
         S[block] = np.where(problem.penalty.magnitude(B) > 0, R, 0.0)
 
     list(problem.map(fill))
