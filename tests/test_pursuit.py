@@ -203,7 +203,7 @@ HOLES = np.array([[1.0, 2.0], [np.nan, 1.0], [0.0, 1.0]])
     ("options", "X", "message"),
     [
         ({}, HOLES, "NaN: first at row 1, column 0"),
-        ({"missing": "nan"}, HOLES * np.inf, "infinity: first at row 0, column 0"),
+        ({"missing": "nan"}, np.array([[np.inf, 1.0]]), "infinity: first at row 0, column 0"),
         ({"missing": "nan"}, np.full((2, 2), np.nan), "Every entry of X is missing"),
         ({"missing": True}, np.eye(3), "missing=True is unknown"),
         ({"lam": 0}, np.eye(3), r"lam=0 is out of range; it must be a number in \(0, inf\)"),
@@ -221,7 +221,7 @@ HOLES = np.array([[1.0, 2.0], [np.nan, 1.0], [0.0, 1.0]])
 def test_bad_input_is_refused_by_name(estimator, options, X, message):
     fitted = estimator(**options)
     before = dict(vars(fitted))
-    with pytest.raises(ValueError, match=message), np.errstate(invalid="ignore"):
+    with pytest.raises(ValueError, match=message):
         fitted.fit(X)
     assert vars(fitted) == before
 
