@@ -122,10 +122,14 @@ class _Log:
         number = len(self._records)
         self._records.append((number, objective, feasibility, gap, low.rank, seconds))
         if self._report is not None:
-            self._report(self.history()[-1], low)
+            self._report(_records(self._records[-1:])[0], low)
 
     def history(self) -> Array:
-        return np.array(self._records, dtype=_RECORD).view(np.recarray)
+        return _records(self._records)
+
+
+def _records(rows: list[tuple[Any, ...]]) -> Array:
+    return np.array(rows, dtype=_RECORD).view(np.recarray)
 
 
 class _Tries:
