@@ -44,7 +44,7 @@ SOLE_USER = {
     "matplotlib": "plots.py",
     "typer": "cli.py",
     "rich": "cli.py",
-    f"{ROOT}._kernels": "_products.py",
+    f"{ROOT}._kernels": "_products/dense.py",
 }
 MOST_LINES = 320
 

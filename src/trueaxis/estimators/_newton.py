@@ -6,22 +6,32 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
+from typing import NamedTuple
 
 import numpy as np
 
 from trueaxis import starts
 from trueaxis._curvature import RowCurvature
+from trueaxis._moments import Moments
 from trueaxis._subspace import Subspace
+from trueaxis._sweep import Closing
 from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
-from trueaxis.estimators._objectives import AnnealedObjective, FixedObjective, make_objective
+from trueaxis.estimators._description import Reach
+from trueaxis.estimators._objectives import (
+    AnnealedObjective,
+    FixedObjective,
+    close,
+    finite,
+    make_objective,
+)
 from trueaxis.losses import Loss
 from trueaxis.solvers import Result
 from trueaxis.solvers.driver import Journal
 from trueaxis.solvers.newton import Newton
-from trueaxis.sources import DenseSource
+from trueaxis.sources import DenseSource, Source
 
-_ROWS, _ENTRIES = 4000, 800_000  # a sample has so many of either, whichever are more rows,
+_ROWS, _ENTRIES = 4000, 400_000  # a sample has so many of either, whichever are more rows,
 _SHARE = 10  # in a tenth of the rows of large data: half of their bytes, as float32
 _LARGE = 1 << 22  # entries beyond which data are large
 _PIECE = 1 << 17  # entries that are copied at once
@@ -31,6 +41,7 @@ _PARTS = 4
 _SMALL = 1 << 17  # entries below which a thread costs more than it saves
 _FEW = 300  # rows that tell the scale of the residuals
 _ALL_AXES = 40  # columns up to which a majorizing step sees all of A
+_THIN = 4  # of so many rows at least one is swept where a sample tells too little
 _ENOUGH = 20  # rows a column, with which a sample tells what the scatter along N is
 
 
@@ -47,14 +58,14 @@ class Sample:
     @classmethod
     def of(
         cls,
-        source: DenseSource,
-        weights: Float64Array | None,
+        source: Source,
         k: int,
         origin: Float64Array,
         rng: np.random.RandomState,
     ) -> Sample:
         """A tenth of the rows where they are many, drawn by weight; all where they are few."""
         n, m = source.shape
+        weights = source.weights
         size = max(_ROWS, _ENTRIES // m, 200 * k)
         if n * m > _LARGE:
             size = min(size, max(n // _SHARE, 20 * k))
@@ -86,7 +97,8 @@ class Sample:
             few = np.arange(len(self.rows))
         else:
             few = starts.rows_at(rng.random_sample(_FEW), len(self.rows), self.omega)
-        return np.unique(self.rows[few].astype(np.float64), axis=0)
+        rows = self.rows[few]
+        return rows[starts.distinct_rows(rows)].astype(np.float64)
 
     def curvature(
         self, at: Subspace, loss: Loss, workers: Workers, *, moves_center: bool
@@ -126,9 +138,16 @@ class SummedCurvature:
         return np.asarray(reduce(add, self.workers.map(of, self.parts, small=self.small)))
 
 
+class Found(NamedTuple):
+    """Where the descent arrived, its objective, and what the last sweep there told if it did."""
+
+    result: Result
+    objective: FixedObjective
+    closing: tuple[Reach, Closing] | None
+
+
 def newton_fit(
-    source: DenseSource,
-    weights: Float64Array | None,
+    source: Source,
     start: Subspace,
     loss: Loss,
     smoothing: float | None,
@@ -137,14 +156,15 @@ def newton_fit(
     journal: Journal,
     rng: np.random.RandomState,
     workers: Workers,
-) -> tuple[Result, FixedObjective] | None:
-    """The descent from `start`, and the objective it was made for.
+    reach: Callable[[Subspace], Reach],
+) -> Found | None:
+    """The descent from `start`.
 
     None where rows lie in the subspace exactly, more than any k + 1 of them must: they shall
     outweigh all others in the end, and J is not smooth there.
     """
     k, m = start.n_components, len(start.center)
-    sample = Sample.of(source, weights, k, start.center, rng)
+    sample = Sample.of(source, k, start.center, rng)
     further = m - k if m <= _ALL_AXES else min(m - k, max(10, _FURTHER * k))
     N = np.random.default_rng(0).standard_normal((m, further))
     point = sample.lower(start)
@@ -153,6 +173,14 @@ def newton_fit(
         some = DenseSource(rows, weights=omega, workers=workers)
         rough = make_objective(some, loss, omega, smoothing, few, scale)
         point, N = solver.roughly(rough, point, N, journal if sample.whole else None)
+    point = Subspace(point.basis, point.center + sample.origin)
+    # With few rows a column the curvature is noise where it matters, along N.
+    wide = len(sample.rows) < _ENOUGH * m
+    every = source.every(max(_THIN, source.shape[0] // (_ENOUGH * m))) if wide else None
+    if every is not None and not sample.whole:
+        few = few + sample.origin
+        rough = make_objective(every, loss, every.weights, smoothing, few, scale)
+        point, N = solver.roughly(rough, point, N)
     bare = loss
     if isinstance(rough, AnnealedObjective):
         settled = rough.settled(point)
@@ -161,12 +189,20 @@ def newton_fit(
         loss = settled
     elif isinstance(rough, FixedObjective):
         loss = rough.loss
-    point = Subspace(point.basis, point.center + sample.origin)
-    objective = FixedObjective(source, loss, bare, weights)
+    objective = FixedObjective(source, loss, bare, source.weights)
 
     def curvature(at: Subspace) -> SummedCurvature:
         return sample.curvature(at, loss, workers, moves_center=solver.moves_center)
 
-    # With few rows a column the curvature is noise where it matters, along N.
-    wide = len(sample.rows) < _ENOUGH * m
-    return solver.run(objective, curvature, point, N, journal, wide=wide), objective
+    closed: tuple[Subspace, Reach, Closing] | None = None
+
+    def last(at: Subspace) -> Moments:
+        nonlocal closed
+        keep = reach(at)
+        closed = (at, keep, close(source, at, loss, bare, keep))
+        return finite(closed[2].moments)
+
+    result = solver.run(objective, curvature, point, N, journal, wide=wide, last=last)
+    if closed is None or closed[0] is not result.point:
+        return Found(result, objective, None)
+    return Found(result, objective, closed[1:])

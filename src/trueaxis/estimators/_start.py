@@ -15,6 +15,8 @@ _ROWS = 500  # rows of the sample that the many starts are refined on
 # What the refinement may cost, in multiplications: a mild loss has one basin as a rule, and a fit
 # of it shall cost little more than a sweep; the others are worth a tenth of a second.
 _MILD, _HARD = 5e7, 4e9
+_STEPS = 15
+_DISAGREEMENT = 1.03  # times the least value that half of the starts reach: one basin for most
 _FINALISTS = 5
 _MUCH_NEARER = 1.5
 _EXACT_COLUMNS = 128  # up to which the finalists take exact steps
@@ -31,36 +33,43 @@ def choose_start(
     *,
     moves: bool,
     hard: bool,
+    many_minima: bool,
 ) -> Subspace:
     """The best of spherical PCA, plain PCA and random subsets, refined on the sample.
 
-    All are refined by some steps on at most 500 rows. Where the choice is `hard` the best five
-    and the two PCA are refined by twice as many on the whole sample, where the best is kept.
+    All are refined by some steps on at most 500 rows. Where the choice is `hard`, or where the
+    loss has many minima and the starts end in different ones, more of them are refined further;
+    the best five and the named ones then on the whole sample, where the best is kept.
     """
-    few, few_weights = starts.subsample(sample, weights, max(_ROWS, 10 * k), rng)
-    named = named_starts(*((sample, weights) if hard else (few, few_weights)), k, center)
     if isinstance(loss, L2p) and loss.p == 2.0:
-        return named[0]
-    steps = 15 if hard else 4
-    cost = 4.0 * len(few) * sample.shape[1] * k * steps
-    most = n_starts if n_starts is not None else (100 if hard else 10)
-    count = most if n_starts is not None else int(min(most, (_HARD if hard else _MILD) / cost))
-    candidates = named
-    if count > 2:
-        sizes = [k + moves if i % 2 == 0 else 2 * k for i in range(count - 2)]
-        subsets = random_subsets(few, few_weights, named[0], sizes, rng, moves=moves)
-        candidates = named.join(subsets)
-    refined = refine(few, few_weights, candidates, weigher(loss, few_weights), steps, moves=moves)
-    values = weigher(loss, few_weights).values(refined.squared_residuals(few))
+        return named_starts(sample, weights, k, center)[0]
+    few, few_weights = starts.subsample(sample, weights, max(_ROWS, 10 * k), rng)
+
+    def refined(named: Starts, most: int, budget: float, steps: int) -> tuple[Starts, Float64Array]:
+        count = int(min(most, budget / (4.0 * few.size * k * steps)))
+        count = count if n_starts is None else n_starts
+        candidates = named
+        if count > 2:
+            sizes = [k + moves if i % 2 == 0 else 2 * k for i in range(count - 2)]
+            subsets = random_subsets(few, few_weights, named[0], sizes, rng, moves=moves)
+            candidates = named.join(subsets)
+        judge = weigher(loss, few_weights)
+        found = refine(few, few_weights, candidates, judge, steps, moves=moves)
+        return found, weigher(loss, few_weights).values(found.squared_residuals(few))
+
     if not hard:
-        return refined[_most_agreed(values, refined, few, few_weights)]
-    best = refined.pick(np.argsort(values, kind="stable")[:_FINALISTS])
+        found, values = refined(named_starts(few, few_weights, k, center), 10, _MILD, 4)
+        if not many_minima or np.median(values) < _DISAGREEMENT * values.min():
+            return found[_most_agreed(values, found, few, few_weights)]
+    named = resistant_starts(sample, weights, k, center, rng, moves=moves)
+    found, values = refined(named, 100, _HARD, _STEPS)
+    best = found.pick(np.argsort(values, kind="stable")[:_FINALISTS])
     best = refine(
         sample,
         weights,
         best.join(named),
         weigher(loss, weights),
-        2 * steps,
+        2 * _STEPS,
         moves=moves,
         columns=_EXACT_COLUMNS,
     )
@@ -87,6 +96,21 @@ def named_starts(
     """Spherical PCA and plain PCA about the center."""
     bases = [find(sample, k, center, weights) for find in (starts.spherical, starts.plain)]
     return Starts(np.stack(bases), np.stack([center, center]))
+
+
+def resistant_starts(
+    sample: Float64Array,
+    weights: Float64Array | None,
+    k: int,
+    center: Float64Array,
+    rng: np.random.RandomState,
+    *,
+    moves: bool,
+) -> Starts:
+    """Those two, and PCA of the rows that no direction shows to be far out."""
+    third = starts.least_outlying(sample, k, center, weights, rng, moves=moves)
+    named = named_starts(sample, weights, k, center)
+    return named.join(Starts(third.basis[None], third.center[None]))
 
 
 def weigher(loss: Loss, weights: Float64Array | None) -> Weigher:
