@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed-cli-test-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint browser clean distclean
+.PHONY: help demo test lint browser bench-pursuit clean distclean
 
 help:  ## list the commands
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s%s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s%s\n", $$1, $$2 }'
 
 demo: $(INSTALLED)  ## outliers against PCA and RobustPCA: tables, pictures and a report in demo-output/
 	@$(BIN)/trueaxis demo
@@ -26,6 +26,10 @@ browser:  ## install Chromium (Debian, as root), in which the report is tested
 	@command -v chromium > /dev/null || { \
 	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
 	    apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core > /dev/null; }
+
+bench-pursuit: $(INSTALLED)  ## compare PrincipalComponentPursuit with other packages
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check pyrpca rpca tensorly
+	@$(BIN)/python benchmarks/pursuit.py
 
 clean:  ## remove caches, pictures and build products, but not .venv
 	rm -rf build dist demo-output .pytest_cache .hypothesis .mypy_cache .ruff_cache

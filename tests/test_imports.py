@@ -28,6 +28,7 @@ LAYERS = (
     {"starts", "datasets"},
     {"weighers", "multistart"},
     {"estimators"},
+    {"pursuit"},
     {TOP},
     {"outlier_map", "_drawing"},
     {"contributions"},

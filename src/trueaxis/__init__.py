@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trueaxis import datasets, losses
+    from trueaxis import datasets, losses, pursuit
     from trueaxis._subspace import Subspace
     from trueaxis.estimators import BreakdownWarning, PCAOutlierDetector, RobustPCA
 
@@ -16,6 +16,7 @@ __all__ = [
     "__version__",
     "datasets",
     "losses",
+    "pursuit",
 ]
 
 _HOMES = {
@@ -24,7 +25,7 @@ _HOMES = {
     "RobustPCA": "trueaxis.estimators",
     "Subspace": "trueaxis._subspace",
 }
-_MODULES = ("datasets", "losses", "plots", "report")
+_MODULES = ("datasets", "losses", "plots", "pursuit", "report")
 
 
 def __getattr__(name: str) -> Any:
