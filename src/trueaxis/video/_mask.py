@@ -1,0 +1,53 @@
+r"""Which pixels of a frame are foreground, given the residual of the background.
+
+A pixel j is foreground (x_j = 1) or background (−1). Foreground has any gray level with the same
+probability, background is Gaussian, and neighbors agree:
+
+.. math:: \log P(x) = \tfrac12 \sum_j u_j x_j + \tfrac{\beta}{2} \sum_{j \sim k} x_j x_k + \dots,
+   \qquad u_j = \frac{r_j^2}{2\sigma_j^2} + \log\frac{\sqrt{2\pi}\,\sigma_j}{256} + \log\text{odds} .
+
+The marginals are found by mean field, q = tanh((u + 2β·mean of q near j)/2), and a pixel is
+foreground where q > 0. Specks and holes of a few pixels are dropped and filled.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import ndimage
+
+from trueaxis._typing import Array
+
+_ODDS = -4.0  # logarithm of the odds of foreground beforehand
+_SUREST = 5.0  # |u| above which a pixel counts no more: no model of noise is that good
+_BLUR = 0.5  # pixels over which evidence is pooled
+_UNMODELED = 4.0  # gray levels: soft shadows, reflections, what a codec makes of motion
+_AGREEMENT = 1.5  # β
+_WIDTH = 5  # pixels of the neighborhood
+_STEPS = 5
+_SPECK = 1e-3  # share of the picture that is too small for an object
+
+
+def evidence(residual: Array, noise: Array) -> Array:
+    """u: the logarithm of the odds that each pixel is foreground."""
+    variance = noise**2 + _UNMODELED**2
+    u = residual**2 / (2.0 * variance) + 0.5 * np.log(2.0 * np.pi / 256.0**2 * variance) + _ODDS
+    return np.clip(u, -_SUREST, _SUREST)
+
+
+def foreground(u: Array) -> Array:
+    """The mask of one picture from its evidence u, of shape (height, width)."""
+    u = ndimage.gaussian_filter(u, _BLUR)
+    q = np.tanh(0.5 * u)
+    for _ in range(_STEPS):
+        q = np.tanh(0.5 * u + _AGREEMENT * ndimage.uniform_filter(q, _WIDTH))
+    return _without_specks(q > 0.0, max(4.0, _SPECK * u.size))
+
+
+def _without_specks(mask: Array, smallest: float) -> Array:
+    """Without components, and then without holes, of fewer pixels than `smallest`."""
+    for value in (True, False):
+        labels, _ = ndimage.label(mask == value)
+        small = np.bincount(labels.ravel()) < smallest
+        small[0] = False
+        mask = np.where(small[labels], not value, mask)
+    return mask
