@@ -16,7 +16,8 @@ TOP = "__init__"
 
 # Lower layers first. A module may import its own layer and those before it, unless ONLY says less.
 LAYERS = (
-    {"_typing", "_kernels"},
+    {"_typing", "_kernels", "_files", "_archive"},
+    {"tables"},
     {"_subspace", "_moments", "_linalg", "losses", "_products", "_threads"},
     {"_univariate", "testing"},
     {"_mcd"},
@@ -28,23 +29,31 @@ LAYERS = (
     {"weighers", "multistart"},
     {"estimators"},
     {TOP},
-    {"outlier_map"},
+    {"outlier_map", "_drawing"},
     {"contributions"},
-    {"plots", "demo"},
+    {"preparation"},
+    {"table_model", "comparison"},
+    {"persistence"},
+    {"plots", "demo", "report"},
     {"cli"},
 )
 ONLY = {
     # A source knows where rows live and nothing of the mathematics.
     "sources": {"_typing", "_threads"},
+    # A table is read without any of it, and without waiting for it.
+    "tables": {"_typing"},
     # A solver sees an `evaluate` function: no data, and no loss.
     "solvers": {"_typing", "_subspace", "_moments", "_linalg"},
 }
 COMPILED = {"_kernels"}
 # Optional dependencies, the compiled part among them, and the one file or room that imports each.
 SOLE_USER = {
-    "matplotlib": "plots.py",
+    "matplotlib": "plots",
     "typer": "cli",
     "rich": "cli",
+    "pyarrow": "tables/arrow.py",
+    "openpyxl": "tables/excel.py",
+    "skops": "persistence.py",
     f"{ROOT}._kernels": "_products.py",
 }
 MOST_LINES = 320

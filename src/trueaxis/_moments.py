@@ -80,6 +80,49 @@ class Moments:
 
 
 @dataclass(frozen=True, slots=True)
+class Spread:
+    """How some rows lie about a subspace, each counted ω_i times.
+
+    ========  ==================  =====================
+    mass      Σ ω_i
+    first     Σ ω_i y_i           shape (m,)
+    gram      Σ ω_i z_i z_iᵀ      shape (k, k)
+    leftover  Σ ω_i ‖r_i‖²
+    ========  ==================  =====================
+    """
+
+    mass: float
+    first: Float64Array
+    gram: Float64Array
+    leftover: float
+
+    def __add__(self, other: Spread) -> Spread:
+        """Those of two sets of rows taken together."""
+        return Spread(
+            self.mass + other.mass,
+            self.first + other.first,
+            self.gram + other.gram,
+            self.leftover + other.leftover,
+        )
+
+    @property
+    def shift(self) -> Float64Array:
+        """From c to the mean of the rows, δ."""
+        return self.first / self.mass if self.mass > 0 else np.zeros_like(self.first)
+
+    def about_mean(self, W: Float64Array) -> Spread:
+        """The same about c + δ: gram − s Wᵀδδᵀ W and leftover − s‖(I − WWᵀ)δ‖²."""
+        within = W.T @ self.shift
+        away = self.shift - W @ within
+        return Spread(
+            self.mass,
+            np.zeros_like(self.first),
+            self.gram - self.mass * np.outer(within, within),
+            self.leftover - self.mass * float(away @ away),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Slopes:
     """Values and slopes of an entrywise loss at a point (W, c), smoothed at the size μ.
 

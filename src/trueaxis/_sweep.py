@@ -7,12 +7,12 @@ knows where the rows live, and nothing there what is being minimized.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from trueaxis import _products
-from trueaxis._moments import Moments
+from trueaxis._moments import Moments, Spread
 from trueaxis._products import Projection, squared_norms
 from trueaxis._subspace import Subspace
 from trueaxis._typing import Array, Float64Array
@@ -122,17 +122,20 @@ class Sweep:
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """What a last sweep tells: moments of the rows that are kept, and a line for every row.
+    """What a last sweep tells besides: how the rows that are kept lie, and a line for every row.
 
     The lines, one array a block, are t_i, d_i and 1.0 where the row is kept, 0.0 where not.
     """
 
-    kept: Moments
+    moments: Moments
+    kept: Spread
     blocks: tuple[Array, ...]
 
     def __add__(self, other: Closing) -> Closing:
         """The two sets of rows, one after the other."""
-        return Closing(self.kept + other.kept, self.blocks + other.blocks)
+        return Closing(
+            self.moments + other.moments, self.kept + other.kept, self.blocks + other.blocks
+        )
 
     @property
     def rows(self) -> Array:
@@ -142,21 +145,25 @@ class Closing:
 
 @dataclass(frozen=True)
 class ClosingSweep:
-    """A sweep for plain least squares of the rows for which ``keep(t_i, z_i)`` is true.
+    """A `Sweep` that looks at the rows, too, for which ``keep(t_i, z_i)`` is true.
 
     `keep` sees the squared residual norms and the scores of a block.
     """
 
-    look: Look
+    sweep: Sweep
     keep: Callable[[Float64Array, Array], Array]
 
     def __call__(self, block: Array, omega: Float64Array | None) -> Closing:
-        terms = self.look(block)
-        k = self.look.point.n_components
-        kept = self.keep(terms.t, terms.rows.Z[:, :k]).astype(np.float64)
-        lines = np.column_stack([terms.t, terms.weight, kept])
-        square = replace(terms, value=terms.t * kept, weight=2.0 * kept)
-        return Closing(Sweep(self.look, self.look.point.basis, k).moments(square, omega), (lines,))
+        with np.errstate(invalid="ignore", over="ignore"):
+            terms = self.sweep.look(block)
+            Z = terms.rows.Z[:, : self.sweep.look.point.n_components]
+            kept = self.keep(terms.t, Z).astype(np.float64)
+            lines = np.column_stack([terms.t, terms.weight, kept])
+            count = kept if omega is None else kept * omega
+            _, first, _ = _products.accumulate(terms.rows, 0, 0, count)
+            gram = ((Z.T * count) @ Z).astype(np.float64, copy=False)
+            spread = Spread(float(count.sum()), first, gram, float(count @ terms.t))
+            return Closing(self.sweep.moments(terms, omega), spread, (lines,))
 
 
 def row_terms(point: Subspace, dtype: np.dtype) -> Callable[[Array], Array]:

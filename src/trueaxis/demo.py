@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import get_args
 
 import numpy as np
+from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
 from trueaxis._linalg import orthonormalize
 from trueaxis._subspace import Subspace
 from trueaxis._typing import Float64Array
 from trueaxis.datasets import Contaminated, Kind, make_contaminated
-from trueaxis.estimators import BreakdownWarning, RobustPCA
+from trueaxis.estimators import BreakdownWarning, PCAOutlierDetector, RobustPCA
 
 PLAIN = "PCA"
 ROBUST = "RobustPCA p=1"
@@ -30,6 +31,7 @@ SOLVERS = ("proximal", "accelerated", "reweighted")
 
 _SHARES = (0.1, 0.2)
 _AXES = 3  # the dimension of the true subspace of make_contaminated
+_DIGIT_AXES, _DIGIT_QUANTILE = 2, 0.99
 TILTED = 10.0
 """Degrees beyond which a fit has found another subspace, not the true one with some noise."""
 
@@ -75,9 +77,30 @@ class Descent:
 
 
 @dataclass(frozen=True)
+class Digits:
+    """Handwritten zeros, with some threes among them, and what became of each method's axes."""
+
+    X: Float64Array
+    """Gray values of 8 x 8 pixels, a row an image."""
+    columns: tuple[str, ...]
+    ids: tuple[str, ...]
+    """What each image shows."""
+    is_outlier: np.ndarray
+    degrees: Mapping[str, float]
+    """Largest principal angle to the axes of the zeros alone, by method."""
+    detector: PCAOutlierDetector
+
+    @property
+    def flagged(self) -> np.ndarray:
+        """Which images the detector flags."""
+        return np.asarray(self.detector.predict(self.X) < 0)
+
+
+@dataclass(frozen=True)
 class Demo:
     """All that the demonstration shows."""
 
+    digits: Digits
     table: tuple[Row, ...]
     plane: Plane
     descents: Mapping[str, Descent]
@@ -99,7 +122,37 @@ def run() -> Demo:
     >>> clean.outliers, clean.degrees["RobustPCA p=1"] < 1
     ('none', True)
     """
-    return Demo(table=angles(), plane=plane(), descents={loss: descent(loss) for loss in LOSSES})
+    return Demo(
+        digits=digits(),
+        table=angles(),
+        plane=plane(),
+        descents={loss: descent(loss) for loss in LOSSES},
+    )
+
+
+def digits() -> Digits:
+    """Slip threes among the handwritten zeros that scikit-learn ships, one in twenty."""
+    held = load_digits()
+    zeros = held.data[held.target == 0]
+    threes = held.data[held.target == 3][: round(len(zeros) / 20)]
+    X = np.vstack([zeros, threes])
+    ids = [f"zero {i + 1}" for i in range(len(zeros))]
+    ids += [f"three {i + 1}" for i in range(len(threes))]
+    clean = _subspace(PCA(_DIGIT_AXES).fit(zeros))
+    detector = PCAOutlierDetector(_DIGIT_AXES, quantile=_DIGIT_QUANTILE).fit(X)
+    found = {
+        PLAIN: _subspace(PCA(_DIGIT_AXES).fit(X)),
+        ROBUST: RobustPCA(_DIGIT_AXES).fit(X).subspace_,
+        BOUNDED: detector.pca_.subspace_,
+    }
+    return Digits(
+        X=X,
+        columns=tuple(f"pixel {row},{column}" for row in range(1, 9) for column in range(1, 9)),
+        ids=tuple(ids),
+        is_outlier=np.arange(len(X)) >= len(zeros),
+        degrees={name: _degrees(fitted, clean) for name, fitted in found.items()},
+        detector=detector,
+    )
 
 
 def angles() -> tuple[Row, ...]:

@@ -14,6 +14,7 @@ from trueaxis._subspace import Subspace
 from trueaxis._typing import Array, Float64Array
 from trueaxis.starts import rows_at
 
+_ROUNDING = 1e-12  # of the rows' size: where those of one draw differ by less, they are the same
 _FULL_COLUMNS = 24  # up to here the scatter matrices of all starts are formed and diagonalized
 
 
@@ -90,17 +91,20 @@ def random_subsets(
     order = np.argsort(np.linalg.norm(S - first.center, axis=1), kind="stable")
     S, weights = S[order], None if weights is None else weights[order]
     draws = [rows_at(rng.random_sample(size), len(S), weights) for size in sizes]
-    found = [_of_subset(S[rows], first, k, moves=moves) for rows in draws]
+    rounding = _ROUNDING * float(np.abs(S - first.center).max())
+    found = [_of_subset(S[rows], first, k, rounding, moves=moves) for rows in draws]
     return Starts(np.stack([f.basis for f in found]), np.stack([f.center for f in found]))
 
 
-def _of_subset(Y: Float64Array, first: Subspace, k: int, *, moves: bool) -> Subspace:
+def _of_subset(
+    Y: Float64Array, first: Subspace, k: int, rounding: float, *, moves: bool
+) -> Subspace:
     center = Y.mean(axis=0) if moves else first.center
     D = Y - center
-    hint = 1e-6 * np.abs(D).max() * first.basis.T
-    _, _, Vt = np.linalg.svd(
-        np.vstack([D, hint]) if D.any() else first.basis.T, full_matrices=False
-    )
+    # Rows that repeat one another differ by rounding, which shall not choose an axis.
+    size = max(1e-6 * float(np.abs(D).max()), rounding)
+    hint = (size if size > 0 else 1.0) * first.basis.T
+    _, _, Vt = np.linalg.svd(np.vstack([D, hint]), full_matrices=False)
     return Subspace(Vt[:k].T, center)
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from trueaxis.cli import demo, refuse_missing
+from trueaxis.cli import compare, demo, fit, info, outliers, refuse_missing, transform
 from trueaxis.cli.options import debugging
 
 FAULT, USAGE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
@@ -23,7 +23,15 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command()(demo.demo)
+for command in (
+    fit.fit,
+    transform.transform,
+    outliers.outliers,
+    compare.compare,
+    info.info,
+    demo.demo,
+):
+    app.command()(command)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

@@ -22,9 +22,10 @@ def demo(
     ] = Path("demo-output"),
     debug: Debug = False,
 ) -> None:
-    """Compare RobustPCA with PCA on contaminated data whose true axes are known.
+    """Show in seconds what outliers do to PCA, and not to RobustPCA.
 
-    Prints the angles to the truth. Draws the axes found, and the descent of six algorithms.
+    Handwritten zeros with some threes among them, as a table, a report and pictures; then data
+    whose true axes are known, and the two figures of the paper.
     """
     from rich.console import Console
 
@@ -40,7 +41,7 @@ def demo(
     plane, descents = shown.plane, shown.descents.values()
     pictures = {
         "projection_axes.png": plots.projection_axes(plane.X, plane.is_outlier, plane.axes),
-        "convergence.png": plots.convergence(
+        "convergence.png": plots.descents(
             {d.title: d.objectives for d in descents}, {d.title: d.best for d in descents}
         ),
     }

@@ -8,14 +8,13 @@ import numpy as np
 
 from trueaxis import starts
 from trueaxis._linalg import complete, numerical_rank
-from trueaxis._moments import Moments
+from trueaxis._moments import Moments, Spread
 from trueaxis._subspace import Subspace
 from trueaxis._sweep import Closing
 from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
 from trueaxis.estimators import _description
 from trueaxis.estimators._breakdown import Contradiction, contradiction
-from trueaxis.estimators._description import Reach
 from trueaxis.estimators._problem import Descent, Problem
 from trueaxis.estimators._settings import Settings
 from trueaxis.estimators._spectrum import Spectrum, full_spectrum, is_graded, spectrum_within
@@ -65,22 +64,21 @@ def fit(
 def _fit_dimension(problem: Problem, k: int) -> Fit | None:
     """A fit of k axes; None where they leave no residual."""
     descent = _efficient(problem, problem.descend(k))
-    reach = _reach(problem, descent.point)
-    closing = problem.close(descent, reach)
+    reach, closing = problem.close(descent)
     rows = closing.rows
     if _vanished(problem, rows[:, 0]):
         return None
     about_mean = _Mean.of(problem, closing, rows[:, 2], descent.point)
     descent = about_mean.within(problem, descent)
-    point, moments = descent.point, about_mean.moments
-    if problem.settings.is_plain and is_graded(np.asarray(np.linalg.eigvalsh(moments.gram))[::-1]):
+    point, spread = descent.point, about_mean.spread
+    if problem.settings.is_plain and is_graded(np.asarray(np.linalg.eigvalsh(spread.gram))[::-1]):
         # Eigenvectors of A itself lose the digits of its small eigenvalues.
         spectrum = full_spectrum(about_mean, point)
         left = float(spectrum.values[k:].sum())
-        return _report(problem, descent, spectrum.first(k), left, moments.mass, rows)
-    spectrum = spectrum_within(about_mean, point, moments.gram)
+        return _report(problem, descent, spectrum.first(k), left, spread.mass, rows)
+    spectrum = spectrum_within(about_mean, point, spread.gram)
     spectrum = Spectrum(spectrum.axes, spectrum.values * reach.inflation)
-    found = _report(problem, descent, spectrum, moments.leftover, moments.mass, rows)
+    found = _report(problem, descent, spectrum, spread.leftover, spread.mass, rows)
     return _with_named_axes(found, problem, within=found.subspace.basis)
 
 
@@ -95,8 +93,7 @@ def _fit_by_scree(problem: Problem, wanted: int | float | None, exhausted: int, 
     k = _scree_dimension(problem)
     while True:
         descent = _efficient(problem, problem.descend(k))
-        reach = _reach(problem, descent.point)
-        closing = problem.close(descent, reach)
+        reach, closing = problem.close(descent)
         rows = closing.rows
         if k == 0 or not _vanished(problem, rows[:, 0]):
             break
@@ -119,7 +116,7 @@ def _fit_by_scree(problem: Problem, wanted: int | float | None, exhausted: int, 
             if found is not None:
                 return found
     left = float(spectrum.values[number:].sum())
-    mass = about_mean.moments.mass
+    mass = about_mean.spread.mass
     found = _report(problem, descent, spectrum.first(number), left, mass, rows)
     return _with_named_axes(found, problem)
 
@@ -145,13 +142,6 @@ def _efficient(problem: Problem, descent: Descent) -> Descent:
     return replace(descent, result=replace(descent.result, point=result.point))
 
 
-def _reach(problem: Problem, point: Subspace) -> Reach:
-    """Which rows the variances are of: all, in plain PCA."""
-    if problem.settings.is_plain:
-        return Reach(np.inf)
-    return Reach.of(problem.sample, problem.sample_weights, point)
-
-
 @dataclass(frozen=True)
 class _Mean:
     """Moments of the rows that count about their mean, unless the user has set the center."""
@@ -159,23 +149,19 @@ class _Mean:
     problem: Problem
     keep: Array
     center: Float64Array
-    moments: Moments
+    spread: Spread
 
     @classmethod
     def of(cls, problem: Problem, closing: Closing, keep: Array, point: Subspace) -> _Mean:
-        moments = closing.kept
+        kept = closing.kept
         if not isinstance(problem.settings.center, str):
-            return cls(problem, keep, point.center, moments)
-        W, shift = point.basis, moments.shift
-        away = shift - W @ (W.T @ shift)
-        moments = replace(
-            moments.recenter(W), leftover=moments.leftover - moments.mass * float(away @ away)
-        )
-        return cls(problem, keep, point.center + shift, moments)
+            return cls(problem, keep, point.center, kept)
+        return cls(problem, keep, point.center + kept.shift, kept.about_mean(point.basis))
 
     def __call__(self, point: Subspace, probe: Float64Array | None) -> Moments:
         rows = _description.of_rows(self.problem.source, self.keep > 0, self.problem.weights)
-        return rows(Subspace(point.basis, self.center), probe)
+        twice = rows(Subspace(point.basis, self.center), probe)  # least squares weigh a row by 2
+        return replace(twice, product=twice.product / 2, gram=twice.gram / 2)
 
     def within(self, problem: Problem, descent: Descent) -> Descent:
         """The same subspace, its center moved along it to where the mean is.

@@ -6,22 +6,32 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
+from typing import NamedTuple
 
 import numpy as np
 
 from trueaxis import starts
 from trueaxis._curvature import RowCurvature
+from trueaxis._moments import Moments
 from trueaxis._subspace import Subspace
+from trueaxis._sweep import Closing
 from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
-from trueaxis.estimators._objectives import AnnealedObjective, FixedObjective, make_objective
+from trueaxis.estimators._description import Reach
+from trueaxis.estimators._objectives import (
+    AnnealedObjective,
+    FixedObjective,
+    close,
+    finite,
+    make_objective,
+)
 from trueaxis.losses import Loss
 from trueaxis.solvers import Result
 from trueaxis.solvers.driver import Journal
 from trueaxis.solvers.newton import Newton
 from trueaxis.sources import DenseSource
 
-_ROWS, _ENTRIES = 4000, 800_000  # a sample has so many of either, whichever are more rows,
+_ROWS, _ENTRIES = 4000, 400_000  # a sample has so many of either, whichever are more rows,
 _SHARE = 10  # in a tenth of the rows of large data: half of their bytes, as float32
 _LARGE = 1 << 22  # entries beyond which data are large
 _PIECE = 1 << 17  # entries that are copied at once
@@ -86,7 +96,7 @@ class Sample:
             few = np.arange(len(self.rows))
         else:
             few = starts.rows_at(rng.random_sample(_FEW), len(self.rows), self.omega)
-        return np.unique(self.rows[few].astype(np.float64), axis=0)
+        return self.rows[few[starts.distinct_rows(self.rows, few)]].astype(np.float64)
 
     def curvature(
         self, at: Subspace, loss: Loss, workers: Workers, *, moves_center: bool
@@ -126,6 +136,14 @@ class SummedCurvature:
         return np.asarray(reduce(add, self.workers.map(of, self.parts, small=self.small)))
 
 
+class Found(NamedTuple):
+    """Where the descent arrived, its objective, and what the last sweep there told if it did."""
+
+    result: Result
+    objective: FixedObjective
+    closing: tuple[Reach, Closing] | None
+
+
 def newton_fit(
     source: DenseSource,
     weights: Float64Array | None,
@@ -137,8 +155,9 @@ def newton_fit(
     journal: Journal,
     rng: np.random.RandomState,
     workers: Workers,
-) -> tuple[Result, FixedObjective] | None:
-    """The descent from `start`, and the objective it was made for.
+    reach: Callable[[Subspace], Reach],
+) -> Found | None:
+    """The descent from `start`.
 
     None where rows lie in the subspace exactly, more than any k + 1 of them must: they shall
     outweigh all others in the end, and J is not smooth there.
@@ -167,6 +186,17 @@ def newton_fit(
     def curvature(at: Subspace) -> SummedCurvature:
         return sample.curvature(at, loss, workers, moves_center=solver.moves_center)
 
+    closed: tuple[Subspace, Reach, Closing] | None = None
+
+    def last(at: Subspace) -> Moments:
+        nonlocal closed
+        keep = reach(at)
+        closed = (at, keep, close(source, at, loss, keep))
+        return finite(closed[2].moments)
+
     # With few rows a column the curvature is noise where it matters, along N.
     wide = len(sample.rows) < _ENOUGH * m
-    return solver.run(objective, curvature, point, N, journal, wide=wide), objective
+    result = solver.run(objective, curvature, point, N, journal, wide=wide, last=last)
+    if closed is None or closed[0] is not result.point:
+        return Found(result, objective, None)
+    return Found(result, objective, closed[1:])

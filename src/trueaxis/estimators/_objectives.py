@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -9,8 +10,8 @@ import numpy as np
 
 from trueaxis._moments import Moments
 from trueaxis._subspace import Subspace
-from trueaxis._sweep import Sweep, row_terms
-from trueaxis._typing import Float64Array
+from trueaxis._sweep import Closing, ClosingSweep, Sweep, row_terms
+from trueaxis._typing import Array, Float64Array
 from trueaxis.losses import L1, L2p, Loss, ScaleMinimizer
 from trueaxis.sources import DenseSource
 
@@ -45,6 +46,23 @@ class NotFiniteError(ArithmeticError):
     """A sum over the rows is no number: the rows hold NaN, infinity, or numbers too large."""
 
 
+def finite(moments: Moments) -> Moments:
+    """The moments, if they are numbers."""
+    if not np.isfinite(moments.objective + moments.leftover):
+        raise NotFiniteError
+    return moments
+
+
+def close(
+    source: DenseSource,
+    point: Subspace,
+    loss: Loss,
+    keep: Callable[[Float64Array, Array], Array],
+) -> Closing:
+    """One last sweep at a point: of every row t_i and d_i, and how those that agree lie."""
+    return source.reduce(ClosingSweep(Sweep.at(point, point.basis, loss, source.dtype), keep))
+
+
 @dataclass
 class FixedObjective:
     """One loss, the same at every point; `bare` is it without smoothing."""
@@ -56,10 +74,7 @@ class FixedObjective:
 
     def __call__(self, point: Subspace, probe: Float64Array | None) -> Moments:
         sweep = Sweep.at(point, probe, self.loss_at(point), self.source.dtype)
-        moments = self.source.reduce(sweep)
-        if not np.isfinite(moments.objective + moments.leftover):
-            raise NotFiniteError
-        return moments
+        return finite(self.source.reduce(sweep))
 
     def loss_at(self, point: Subspace) -> Loss:
         """The loss."""

@@ -10,7 +10,7 @@ import numpy as np
 from trueaxis import starts
 from trueaxis._linalg import orthonormalize
 from trueaxis._subspace import Subspace
-from trueaxis._sweep import Closing, ClosingSweep, Look
+from trueaxis._sweep import Closing
 from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
 from trueaxis.estimators._center import first_center, origin_of
@@ -18,7 +18,7 @@ from trueaxis.estimators._coordinates import Coordinates, reduce_rows
 from trueaxis.estimators._description import Reach
 from trueaxis.estimators._l1 import PAPERS, L1Fit
 from trueaxis.estimators._newton import newton_fit
-from trueaxis.estimators._objectives import NotFiniteError, Objective, make_objective
+from trueaxis.estimators._objectives import NotFiniteError, Objective, close, make_objective
 from trueaxis.estimators._settings import Settings
 from trueaxis.estimators._start import choose_start
 from trueaxis.losses import L1, L2p, Loss, ScaledLoss, ScaleMinimizer
@@ -54,6 +54,7 @@ class Descent:
     result: Result
     solver: str
     objective: Objective
+    closing: tuple[Reach, Closing] | None = None
 
     @property
     def point(self) -> Subspace:
@@ -242,8 +243,11 @@ class Problem:
             Journal(self._told(settings.callback), settings.verbose),
             self.rng,
             self.workers,
+            self.reach,
         )
-        return None if found is None else Descent(found[0], Newton.name, found[1])
+        if found is None:
+            return None
+        return Descent(found.result, Newton.name, found.objective, found.closing)
 
     def _loss_at(self, start: Subspace) -> Loss:
         """The loss, with thresholds in units of the residuals that the start leaves."""
@@ -301,10 +305,19 @@ class Problem:
         everything, _ = self.source.take(np.arange(n))
         return orthonormalize((everything - self.center).T)
 
-    def close(self, descent: Descent, keep: Reach) -> Closing:
-        """One last sweep where a descent ended: t_i and d_i of every row, moments of some."""
-        look = Look(descent.point, descent.objective.loss_at(descent.point), self.source.dtype)
-        return self.source.reduce(ClosingSweep(look, keep))
+    def reach(self, point: Subspace) -> Reach:
+        """Which rows the variances are of: all, in plain PCA."""
+        if self.settings.is_plain:
+            return Reach(np.inf)
+        return Reach.of(self.sample, self.sample_weights, point)
+
+    def close(self, descent: Descent) -> tuple[Reach, Closing]:
+        """What a last sweep where a descent ended tells of the rows, and which of them agree."""
+        if descent.closing is not None:
+            return descent.closing
+        keep = self.reach(descent.point)
+        loss = descent.objective.loss_at(descent.point)
+        return keep, close(self.source, descent.point, loss, keep)
 
     def in_data(self, subspace: Subspace) -> Subspace:
         """A subspace in the coordinates and units of the data."""

@@ -62,6 +62,8 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         As in `RobustPCA`; None is a seed of its own: the same data give the same answer.
     n_jobs : int or None, default=None
         Threads; None is every core allowed to the process. Results do not depend on it.
+    callback : callable, optional
+        Called while the axes are fitted, as that of `RobustPCA`.
 
     Attributes
     ----------
@@ -101,6 +103,7 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         contamination: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        callback: Any = None,
     ) -> None:
         self.n_components = n_components
         self.loss = loss
@@ -111,6 +114,7 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         self.contamination = contamination
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.callback = callback
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PCAOutlierDetector:
         """Find the axes and the cut-offs.
@@ -148,6 +152,7 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
             center=self.center,
             random_state=rng,
             n_jobs=self.n_jobs,
+            callback=self.callback,
         ).fit(X, sample_weight=weights)
         od, Z = self._terms(X)
         counts = np.ones(len(X)) if weights is None else weights

@@ -22,6 +22,7 @@ from trueaxis.solvers.norms import extend
 _PAIRS = 10  # changes of the gradient that the Hessian is made to agree with
 _SAFETY = 2.0  # by which an estimated gap is made larger
 _AGREED = 2.0  # times what it promised that a step may gain, and times less
+_LEFT = 0.015  # of the gap, what a step leaves as a rule
 _SMALL = 1e-12  # relative gain that rounding of J hides
 _ROUGH = 1e-3  # gap at which a sample has told what it can
 _ROUGH_STEPS = 15
@@ -108,14 +109,19 @@ class Newton:
         journal: Journal,
         *,
         wide: bool,
+        last: Callable[[Subspace], Moments] | None = None,
     ) -> Result:
         """Newton's steps from near a minimizer; the further columns N come from `roughly`.
 
-        `wide` asks for N in the first sweep, as suits a sample that is small beside m.
+        `wide` asks for N in the first sweep, as suits a sample that is small beside m. `last`
+        takes the place of `evaluate` with W itself as probe where the sweep may be the last.
         """
         walk = _Walk(self, curvature, N, wide)
         while True:
-            seen = _look(evaluate, point, walk.N if walk.wide else walk.N[:, :0])
+            if last is not None and not walk.wide and walk.expected < self.tol:
+                seen = Seen(point, point.basis, last(point))
+            else:
+                seen = _look(evaluate, point, walk.N if walk.wide else walk.N[:, :0])
             journal.sweeps += 1
             if not walk.accepts(seen):
                 there = walk.retreat(seen)
@@ -146,6 +152,7 @@ class _Walk:
     promised: float | None = None
     trust: float = 1.0
     refused: int = 0
+    expected: float = np.inf
     excess: Float64Array | None = None
     values: list[float] = field(default_factory=list)
     pairs: deque[tuple[Float64Array, Float64Array]] = field(
@@ -189,6 +196,7 @@ class _Walk:
         if not definite:
             return gap, self._majorized()
         self.step, self.promised, self.wide = D, gain, False
+        self.expected = _LEFT * _SAFETY * gain / J
         return gap, _retract(seen.point, D)
 
     def _told_right(self, gain: float) -> bool:
@@ -204,6 +212,7 @@ class _Walk:
         """The majorizing step from the last point, after which N is swept too."""
         point, self.N = self.solver.majorize(self.seen, self.N)
         self.step, self.promised, self.wide = None, None, True
+        self.expected = np.inf
         return point
 
     def _slope(self, seen: Seen) -> Float64Array:

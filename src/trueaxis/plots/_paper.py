@@ -1,4 +1,4 @@
-"""Pictures. The only file that imports matplotlib; no display is needed."""
+"""The two figures of the paper."""
 
 from __future__ import annotations
 
@@ -6,54 +6,23 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-
-try:
-    from matplotlib import rc_context
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-except ImportError as error:
-    raise ImportError(
-        'trueaxis.plots needs matplotlib: pip install "trueaxis[plots]"', name=error.name
-    ) from error
+from matplotlib import rc_context
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from trueaxis._subspace import Subspace
 from trueaxis._typing import Array, Float64Array
+from trueaxis.plots._style import CURVES, INK, STYLE
 
-_INK, _GRAY = "#222222", "#8a8a8a"
-# Okabe and Ito's colors, which stay apart under every common color blindness; a dash pattern and
-# a width, or a marker, tell the lines apart in black and white too.
+# A dash pattern and a width tell the lines apart in black and white too.
 _LINES: tuple[dict[str, Any], ...] = (
-    {"color": _INK, "linestyle": (0, (5, 3)), "linewidth": 1.8, "zorder": 6},
+    {"color": INK, "linestyle": (0, (5, 3)), "linewidth": 1.8, "zorder": 6},
     {"color": "#d55e00", "linestyle": "solid", "linewidth": 2.2, "zorder": 4},
     {"color": "#0072b2", "linestyle": "solid", "linewidth": 3.4, "zorder": 5},
     {"color": "#009e73", "linestyle": (0, (1, 1)), "linewidth": 2.2, "zorder": 4},
 )
-_CURVES: tuple[dict[str, Any], ...] = (
-    {"color": "#d55e00", "marker": "o", "markersize": 5},
-    {"color": "#0072b2", "marker": "s", "markersize": 4.5},
-    {"color": "#009e73", "marker": "^", "markersize": 5.5},
-    {"color": "#cc79a7", "marker": "D", "markersize": 4.5},
-)
 _ROUNDING = 1e-12  # relative excess that carries no information
-_STYLE: Any = {
-    "font.size": 11,
-    "axes.titlesize": 12,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.edgecolor": _GRAY,
-    "axes.labelcolor": _INK,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-    "xtick.color": _INK,
-    "ytick.color": _INK,
-    "grid.color": "#e6e6e6",
-    "legend.frameon": False,
-    "figure.dpi": 150,
-    "figure.constrained_layout.h_pad": 0.1,
-    "figure.constrained_layout.w_pad": 0.1,
-}
 
 
 def projection_axes(X: Array, is_outlier: Array, axes: Mapping[str, Subspace]) -> Figure:
@@ -84,7 +53,7 @@ def projection_axes(X: Array, is_outlier: Array, axes: Mapping[str, Subspace]) -
     """
     X, is_outlier = np.asarray(X), np.asarray(is_outlier, dtype=bool)
     low, high = _frame(X)
-    with rc_context(_STYLE):
+    with rc_context(STYLE):
         figure = Figure(figsize=(6.4, 6.4), layout="constrained")
         ax = figure.add_subplot(aspect="equal", xlim=(low[0], high[0]), ylim=(low[1], high[1]))
         inliers, outliers = X[~is_outlier], X[is_outlier]
@@ -117,7 +86,7 @@ def projection_axes(X: Array, is_outlier: Array, axes: Mapping[str, Subspace]) -
     return figure
 
 
-def convergence(
+def descents(
     histories: Mapping[str, Mapping[str, Array]], best: Mapping[str, float] | None = None
 ) -> Figure:
     """Objectives against updates: a panel for each loss, a curve for each solver (Fig. 2).
@@ -140,11 +109,11 @@ def convergence(
 
     Examples
     --------
-    >>> figure = convergence({"l2p": {"proximal": [4.0, 3.0, 2.0]}}, best={"l2p": 1.5})
+    >>> figure = descents({"l2p": {"proximal": [4.0, 3.0, 2.0]}}, best={"l2p": 1.5})
     >>> len(figure.axes)
     1
     """
-    with rc_context(_STYLE):
+    with rc_context(STYLE):
         figure = Figure(figsize=(4.9 * len(histories), 4.6), layout="constrained")
         panels = figure.subplots(1, len(histories), squeeze=False)[0]
         for ax, (title, curves) in zip(panels, histories.items(), strict=True):
@@ -162,7 +131,7 @@ def _excess_curves(ax: Axes, curves: Mapping[str, Float64Array], best: float) ->
     # The floor stands at the least excess that is not rounding; zero is drawn below it.
     least = min(float(e[e > _ROUNDING].min(initial=1.0)) for e in excesses.values())
     ax.set_yscale("log")
-    for (name, excess), style in zip(excesses.items(), _CURVES, strict=False):
+    for (name, excess), style in zip(excesses.items(), CURVES, strict=False):
         drawn = np.maximum(excess, least / 10)
         ax.plot(drawn, label=name, linewidth=1.6, markevery=(0, 2), **style)
     ax.set_xlim(left=0)

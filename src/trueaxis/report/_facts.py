@@ -1,0 +1,189 @@
+"""All that a report says, as numbers, before a word of it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+
+from trueaxis._drawing import floor_of, is_long, thin
+from trueaxis._typing import Array, Float64Array
+from trueaxis.contributions import contributions
+from trueaxis.outlier_map import OutlierMap, axes_of
+
+MOST_REGULAR, MOST_FLAGGED = 2000, 4000
+MOST_IN_TABLE, LEAST_IN_TABLE = 50, 10
+_MOST_COLUMNS_BLAMED = 3
+_LEAST_SHARE = 0.25  # of the largest, for a column to be named beside it
+_MOST_SCORES = 5  # axes whose scores are drawn
+
+
+@dataclass(frozen=True)
+class Blame:
+    """One column of an outlying row: its share of the distance, its value, and what was due."""
+
+    column: str
+    share: float
+    value: float
+    expected: float
+
+
+@dataclass(frozen=True)
+class OutlyingRow:
+    """A line of the table of the most outlying rows."""
+
+    index: int
+    label: str
+    kind: str
+    score: float
+    orthogonal: float
+    excess: float
+    blames: tuple[Blame, ...]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The fit, the map of all rows, and what is shown of them."""
+
+    model: Any
+    axes: Any
+    n: int
+    columns: Sequence[str]
+    has_ids: bool
+    map: OutlierMap
+    shown: Array
+    """Indices of the rows in the pictures, the most outlying first."""
+    labels: tuple[str, ...]
+    scores: Float64Array
+    """Scores of the rows in the pictures along the first axes."""
+    top: tuple[OutlyingRow, ...]
+
+    @property
+    def m(self) -> int:
+        """Number of columns."""
+        return len(self.columns)
+
+    @property
+    def k(self) -> int:
+        """Number of axes."""
+        return len(self.axes.components_)
+
+    @property
+    def n_flagged(self) -> int:
+        """Number of rows beyond a cut-off."""
+        return int(np.count_nonzero(self.map.flagged))
+
+    @property
+    def n_shown_flagged(self) -> int:
+        """Number of these in the pictures."""
+        return min(self.n_flagged, MOST_FLAGGED)
+
+
+def gather(model: Any, X: Any, ids: Any, columns: Any) -> Facts:
+    """Compute what the report of a model and its rows shows."""
+    X = X if hasattr(X, "shape") else np.asarray(X)
+    axes = axes_of(model)
+    found = OutlierMap.of(model, X)
+    n, m = len(found.score), axes.components_.shape[1]
+    given = ids if ids is not None else getattr(X, "index", None)
+    labels = None if given is None else _one_dimensional("ids", given, n, "row")
+    names = _column_names(model, X, columns, m)
+    shown = _shown(found)
+    rows = _safe_indexing(X, shown)
+    Z = (np.asarray(rows, dtype=np.float64) - axes.mean_) @ axes.components_[:_MOST_SCORES].T
+    return Facts(
+        model=model,
+        axes=axes,
+        n=n,
+        columns=names,
+        has_ids=labels is not None,
+        map=found,
+        shown=shown,
+        labels=tuple(str(i if labels is None else labels[i]) for i in shown),
+        scores=Z,
+        top=_most_outlying(model, axes, X, found, shown, names, labels),
+    )
+
+
+def _one_dimensional(name: str, values: Any, expected: int, unit: str) -> Array:
+    values = list(values) if not hasattr(values, "__len__") else values
+    if len(values) != expected:
+        raise ValueError(
+            f"{name} has {len(values)} entries, but X has {expected} {unit}s; pass one for every "
+            f"{unit}, or leave {name} out."
+        )
+    held = np.empty(expected, dtype=object)
+    held[:] = list(values)
+    return held
+
+
+def _column_names(model: Any, X: Any, columns: Any, m: int) -> tuple[str, ...]:
+    if columns is None:
+        columns = getattr(model, "feature_names_in_", None)
+    if columns is None:
+        columns = getattr(X, "columns", None)
+    if columns is None:
+        return tuple(f"x{j}" for j in range(m))
+    return tuple(str(name) for name in _one_dimensional("columns", columns, m, "column"))
+
+
+def _shown(found: OutlierMap) -> Array:
+    """The most outlying rows first, then regular rows, fewer of them where they are dense."""
+    excess = found.excess
+    flagged = np.flatnonzero(found.flagged)
+    flagged = flagged[np.argsort(-excess[flagged], kind="stable")][:MOST_FLAGGED]
+    regular = np.flatnonzero(~found.flagged)
+    x, y = (
+        np.log(np.maximum(d, floor_of(d, cut)))[regular] if is_long(d, cut) else d[regular]
+        for d, cut in zip((found.score, found.orthogonal), found.cutoffs, strict=True)
+    )
+    regular = regular[thin(x, y, MOST_REGULAR)] if regular.size else regular
+    return np.concatenate([flagged, regular[np.argsort(-excess[regular], kind="stable")]])
+
+
+def _most_outlying(
+    model: Any,
+    axes: Any,
+    X: Any,
+    found: OutlierMap,
+    shown: Array,
+    names: Sequence[str],
+    labels: Array | None,
+) -> tuple[OutlyingRow, ...]:
+    n_flagged = int(np.count_nonzero(found.flagged))
+    top = shown[: min(max(n_flagged, LEAST_IN_TABLE), MOST_IN_TABLE)]
+    chosen = _safe_indexing(X, top)
+    shares = contributions(model, chosen, cutoffs=found.cutoffs)
+    rows = np.asarray(chosen, dtype=np.float64)
+    W, center = axes.components_.T.astype(np.float64), axes.mean_.astype(np.float64)
+    Z = (rows - center) @ W
+    within = found.score[top] * found.orthogonal_cutoff > (
+        found.orthogonal[top] * found.score_cutoff
+    )
+    # Away from the subspace the foot of the row in it was due; far within it, the middle.
+    middle = getattr(model, "score_location_", np.zeros(W.shape[1]))
+    expected = center + np.where(within[:, None], middle, Z) @ W.T
+    excess, kinds = found.excess, found.kinds
+    lines = []
+    for row, i in enumerate(top):
+        leading = np.argsort(-shares[row], kind="stable")[:_MOST_COLUMNS_BLAMED]
+        blames = tuple(
+            Blame(names[j], float(shares[row, j]), float(rows[row, j]), float(expected[row, j]))
+            for j in leading
+            if shares[row, j] > 0.0 and shares[row, j] >= _LEAST_SHARE * shares[row, leading[0]]
+        )
+        lines.append(
+            OutlyingRow(
+                int(i),
+                str(i if labels is None else labels[i]),
+                str(kinds[i]),
+                float(found.score[i]),
+                float(found.orthogonal[i]),
+                float(excess[i]),
+                blames,
+            )
+        )
+    return tuple(lines)

@@ -1,0 +1,283 @@
+"""CSV and Parquet by way of Arrow. The only file that imports pyarrow."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet
+
+from trueaxis._typing import Float64Array
+from trueaxis.tables.sniff import MISSING, Dialect, is_number, sniff
+from trueaxis.tables.table import Kind, Table, Written, each_once
+
+_HEAD = 1 << 18  # bytes that a dialect is told from, more where they hold too few lines
+_LINES = 3
+_BLOCK = 1 << 22  # bytes that a thread parses at a time: with fewer, the tables' pieces cost more
+_MOSTLY = 0.5  # share of numbers from which a text column deserves a word
+
+
+@dataclass(frozen=True)
+class ArrowColumns:
+    """Columns of an Arrow table."""
+
+    table: Any
+    decimal: str = "."
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(self.table.column_names)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.table.num_rows)
+
+    def kind(self, name: str) -> Kind:
+        """What a column holds."""
+        return _kind(self.table.schema.field(name).type)
+
+    def numbers(self, names: tuple[str, ...]) -> Float64Array:
+        """Columns side by side as float64, NaN where an entry is missing.
+
+        Piece by piece, since rows of a piece are still in the cache when their last column comes.
+        """
+        X = np.empty((self.n_rows, len(names)))
+        first = 0
+        for piece in self._as_floats(names).to_batches():
+            rows = X[first : first + len(piece)]
+            for j, column in enumerate(piece.columns):
+                rows[:, j] = column.to_numpy(zero_copy_only=False)
+            first += len(piece)
+        return X
+
+    def _as_floats(self, names: tuple[str, ...]) -> Any:
+        chosen = self.table.select(list(names))
+        for j, name in enumerate(names):
+            column = chosen.column(j)
+            if not _is_plain_number(column.type):
+                chosen = chosen.set_column(j, name, _to_floats(column, self.decimal))
+        return chosen
+
+    def labels(self, name: str) -> list[str]:
+        """A column as text, "" where an entry is missing."""
+        column = self.table.column(name)
+        try:
+            column = column.cast(pa.string())
+        except pa.ArrowException:
+            return ["" if entry is None else str(entry) for entry in column.to_pylist()]
+        return [entry or "" for entry in column.to_pylist()]
+
+    def not_a_number(self, name: str) -> tuple[int, str, int] | None:
+        """Index, text and count of the entries of a text column that are no numbers."""
+        entries = self.labels(name)
+        wrong = [
+            i
+            for i, entry in enumerate(entries)
+            if entry.strip() not in MISSING and not is_number(entry, self.decimal)
+        ]
+        return (wrong[0], entries[wrong[0]], len(wrong)) if wrong else None
+
+
+def _kind(dtype: Any) -> Kind:
+    if pa.types.is_dictionary(dtype):
+        return _kind(dtype.value_type)
+    if pa.types.is_boolean(dtype):
+        return "true/false"
+    if pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_decimal(dtype):
+        return "number"
+    if pa.types.is_string(dtype) or pa.types.is_large_string(dtype) or pa.types.is_binary(dtype):
+        return "text"
+    if pa.types.is_null(dtype):
+        return "empty"
+    return "date" if pa.types.is_temporal(dtype) else "other"
+
+
+def _is_plain_number(dtype: Any) -> bool:
+    return bool(pa.types.is_integer(dtype) or pa.types.is_floating(dtype))
+
+
+def _to_floats(column: Any, decimal: str) -> Any:
+    """Anything that is numbers or reads as such; refused by `not_a_number` before otherwise."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if _kind(column.type) != "text":
+        return column.cast(pa.float64())
+    entries = pc.utf8_trim_whitespace(column.cast(pa.string()))
+    entries = pc.replace_substring_regex(entries, r"^\+", "")
+    if decimal == ",":
+        entries = pc.replace_substring(entries, ",", ".")
+    known = pc.is_in(entries, value_set=pa.array([*MISSING, ""]))
+    return pc.if_else(known, pa.scalar(None, pa.string()), entries).cast(pa.float64())
+
+
+def read_csv(
+    data: Path | bytes,
+    source: str,
+    *,
+    delimiter: str | None = None,
+    header: bool | None = None,
+) -> Table:
+    """A text file with a row a line, its dialect told from its beginning."""
+    head, whole = _head(data)
+    dialect = sniff(head, source, whole=whole, delimiter=delimiter, header=header)
+    # Python alone knows UTF-16; a file of its size is small.
+    if dialect.encoding == "utf-16":
+        raw = data if isinstance(data, bytes) else data.read_bytes()
+        data = raw.decode("utf-16").encode("utf-8")
+    longest = max((len(line) for line in head.split(b"\n")), default=0)
+    table = _parse(data, source, dialect, block=max(_BLOCK, 4 * longest))
+    columns, notes = _mended(ArrowColumns(table, dialect.decimal), source)
+    return Table(source, columns, (*dialect.notes, *notes), named=dialect.header)
+
+
+def _head(data: Path | bytes) -> tuple[bytes, bool]:
+    """The beginning of a file, unpacked, and whether it is all of it."""
+    stream = pa.input_stream(pa.BufferReader(data) if isinstance(data, bytes) else str(data))
+    with stream:
+        head = bytes(stream.read(_HEAD))
+        while head.count(b"\n") < _LINES:
+            more = bytes(stream.read(len(head) or 1))
+            if not more:
+                return head, True
+            head += more
+        return head, not stream.read(1)
+
+
+def _parse(data: Path | bytes, source: str, dialect: Dialect, *, block: int) -> Any:
+    encoding = {"utf-8-sig": "utf8", "utf-16": "utf8", "utf-8": "utf8"}
+    bad: list[Any] = []
+
+    def keep(row: Any) -> str:
+        bad.append(row)
+        return "error"
+
+    def parse(threads: bool) -> Any:
+        return pyarrow.csv.read_csv(
+            pa.BufferReader(data) if isinstance(data, bytes) else str(data),
+            read_options=pyarrow.csv.ReadOptions(
+                use_threads=threads,
+                block_size=block,
+                skip_rows=dialect.comments,
+                skip_rows_after_names=int(dialect.header),
+                column_names=list(dialect.names),
+                encoding=encoding.get(dialect.encoding, dialect.encoding),
+            ),
+            parse_options=pyarrow.csv.ParseOptions(
+                delimiter=dialect.delimiter,
+                newlines_in_values=dialect.newlines,
+                invalid_row_handler=keep,
+            ),
+            convert_options=pyarrow.csv.ConvertOptions(
+                null_values=list(MISSING), decimal_point=dialect.decimal
+            ),
+        )
+
+    try:
+        return parse(threads=True)
+    except pa.ArrowInvalid as error:
+        if not bad:
+            raise ValueError(f"{source} cannot be read as a table: {_first_line(error)}") from error
+    # Several threads do not know which row they are at.
+    bad.clear()
+    try:
+        return parse(threads=False)
+    except pa.ArrowInvalid as error:
+        row = bad[0]
+        text = row.text if len(row.text) <= 60 else f"{row.text[:57]}..."
+        where = f"line {row.number + dialect.comments}" if row.number else "a line"
+        raise ValueError(
+            f"{source}: {where} has {row.actual_columns} column(s) where {row.expected_columns} "
+            f"are expected: {text!r}. Mend the line, or name the delimiter (--delimiter)."
+        ) from error
+
+
+def _mended(columns: ArrowColumns, source: str) -> tuple[ArrowColumns, tuple[str, ...]]:
+    """Text columns made numbers where all they hold is numbers such as +1.5; a note on others."""
+    table, notes = columns.table, []
+    for j, name in enumerate(columns.names):
+        if columns.kind(name) != "text":
+            continue
+        some = [str(e).strip() for e in table.column(j).slice(0, 200).to_pylist() if e is not None]
+        told = [entry for entry in some if entry not in MISSING]
+        numbers = sum(is_number(entry, columns.decimal) for entry in told)
+        if not told or numbers <= _MOSTLY * len(told):
+            continue
+        wrong = columns.not_a_number(name)
+        if wrong is None:
+            table = table.set_column(j, name, _to_floats(table.column(j), columns.decimal))
+        else:
+            index, text, count = wrong
+            notes.append(
+                f"{source}: column {name!r} is taken for text because of {text!r} in row "
+                f"{index + 1} ({count} such entries of {columns.n_rows}); mend or empty them to "
+                "have it counted."
+            )
+    return ArrowColumns(table, columns.decimal), tuple(notes)
+
+
+def read_parquet(data: Path | bytes, source: str) -> Table:
+    """A Parquet file."""
+    try:
+        table = pyarrow.parquet.read_table(
+            pa.BufferReader(data) if isinstance(data, bytes) else str(data)
+        )
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"{source} is not a whole Parquet file: {_first_line(error)}") from error
+    names, notes = each_once(table.column_names, source)
+    return Table(source, ArrowColumns(table.rename_columns(list(names))), notes)
+
+
+def from_rows(rows: Sequence[Sequence[Any]], names: Sequence[str], source: str) -> Table:
+    """A table from rows of Python objects, as a spreadsheet gives them."""
+    unique, notes = each_once(list(names), source)
+    held = {}
+    for j, name in enumerate(unique):
+        entries = [_cell(row[j]) if j < len(row) else None for row in rows]
+        try:
+            held[name] = pa.array(entries)
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            mixed = [None if e is None else str(e) for e in entries]
+            held[name] = pa.array(mixed, pa.string())
+    columns, told = _mended(ArrowColumns(pa.table(held)), source)
+    return Table(source, columns, (*notes, *told))
+
+
+def _cell(entry: Any) -> Any:
+    if isinstance(entry, str):
+        return None if entry.strip() in MISSING else entry
+    return float(entry) if isinstance(entry, int) and not isinstance(entry, bool) else entry
+
+
+def write_csv(columns: Written, to: BinaryIO, delimiter: str) -> None:
+    """Columns as text, the shortest digits that give every number back."""
+    names = io.StringIO()
+    csv.writer(names, delimiter=delimiter, lineterminator="\n").writerow(columns)
+    to.write(names.getvalue().encode("utf-8"))
+    options = pyarrow.csv.WriteOptions(
+        include_header=False, delimiter=delimiter, quoting_style="needed"
+    )
+    pyarrow.csv.write_csv(_table(columns), to, options)
+
+
+def write_parquet(columns: Written, to: BinaryIO) -> None:
+    """Columns as Parquet."""
+    pyarrow.parquet.write_table(_table(columns), to)
+
+
+def _table(columns: Written) -> Any:
+    return pa.table({name: pa.array(entries) for name, entries in columns.items()})
+
+
+def _first_line(error: Exception) -> str:
+    return re.sub(r"^CSV parse error: ", "", str(error).splitlines()[0])
