@@ -23,8 +23,8 @@ from trueaxis._typing import Array, Float64Array
 
 _PERSUASION = 5.0  # what a unanimous vote adds to the logarithm of a value's share of the time
 _SMALLEST = 12  # pixels that a region must have to vote
-_WITHOUT_VOTES = 300.0  # votes, in pixels, at which the verdict counts half
-_REACH = 2.0  # pixels over which neighbors decide together
+_WITHOUT_VOTES = 1000.0  # votes, in pixels, at which the verdict counts half
+_REACH = 6.0  # pixels over which neighbors decide together
 _DIFFERENT, _ALIKE = 5.0, 3.0  # standard deviations of the noise
 _LEAST_CONTRAST = 10.0  # gray levels of 256 below which a difference is no object's
 

@@ -13,7 +13,8 @@ from trueaxis.video._contours import clearest
 from trueaxis.video._low_rank import LowRank
 from trueaxis.video._mask import evidence, foreground
 
-_FITTED = 100  # frames of a window that the model is fitted to
+_FITTED, _FEWEST = 100, 16  # frames of a window that the model is fitted to
+_ENTRIES = 1 << 26  # of those frames together, which bounds the memory
 _COMPARED = 40  # frames whose outlines are compared, pair by pair
 _COMPARED_PIXELS = 25_000  # above which outlines are compared in smaller pictures
 _REMEMBERED = 0.5  # what the last window's background counts, in windows
@@ -36,12 +37,11 @@ def fit(frames: Array, previous: LowRank | None = None) -> LowRank:
         The model of the frames before these.
     """
     shape = frames.shape[1:]
-    P = pixels(frames[evenly(len(frames), _FITTED)])
+    most = max(_FEWEST, min(_FITTED, _ENTRIES // math.prod(shape)))
+    P = pixels(frames[evenly(len(frames), most)])
     model = _first(P, shape, previous)
     for _ in range(_ROUNDS):
-        Z = model.coordinates(P)
-        masks = mask(model.residual(P, Z), model.noise, shape)
-        seen = _seen(masks, shape)
+        seen = _seen(P, model, shape)
         Z = model.coordinates(P, seen)
         model = model.refit(P, Z, seen).refit(P, Z, seen).with_noise_of(P, Z, seen)
     return model
@@ -50,11 +50,9 @@ def fit(frames: Array, previous: LowRank | None = None) -> LowRank:
 def separate(frames: Array, model: LowRank) -> Iterator[tuple[Array, Array]]:
     """L (n, height, width, channels) and the masks (n, height, width), a few frames at a time."""
     shape = frames.shape[1:]
-    together = max(1, _TOGETHER // math.prod(shape))
-    for first in range(0, len(frames), together):
-        P = pixels(frames[first : first + together])
-        Z = model.coordinates(P)
-        L = model.expand(Z)
+    for few in _few(len(frames), shape):
+        P = pixels(frames[few])
+        L = model.expand(model.coordinates(P))
         yield L.T.reshape(-1, *shape), mask(P - L, model.noise, shape)
 
 
@@ -111,10 +109,21 @@ def _noise_at_rest(P: Array) -> Array:
     return np.maximum(noise, max(common, 0.5)).astype(np.float32)
 
 
-def _seen(masks: Array, shape: tuple[int, ...]) -> Array:
+def _seen(P: Array, model: LowRank, shape: tuple[int, ...]) -> Array:
     """Where the background is in sight, pixels by frames."""
-    near = ndimage.binary_dilation(masks, np.ones((1, 3, 3), dtype=bool), iterations=_MARGIN)
-    return np.repeat(~near.reshape(len(masks), -1).T, shape[-1], axis=0)
+    seen = np.empty(P.shape, dtype=bool)
+    for few in _few(P.shape[1], shape):
+        some = P[:, few]
+        masks = mask(model.residual(some, model.coordinates(some)), model.noise, shape)
+        near = ndimage.binary_dilation(masks, np.ones((1, 3, 3), dtype=bool), iterations=_MARGIN)
+        seen[:, few] = np.repeat(~near.reshape(len(masks), -1).T, shape[-1], axis=0)
+    return seen
+
+
+def _few(n: int, shape: tuple[int, ...]) -> list[slice]:
+    """Slices of n frames, of as many frames as are worked on together."""
+    together = max(1, _TOGETHER // math.prod(shape))
+    return [slice(first, first + together) for first in range(0, n, together)]
 
 
 def _coarse(images: Array, factor: int) -> Array:
