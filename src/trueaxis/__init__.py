@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trueaxis import datasets, losses
+    from trueaxis import datasets, losses, video
     from trueaxis._subspace import Subspace
     from trueaxis.estimators import BreakdownWarning, PCAOutlierDetector, RobustPCA
 
@@ -16,6 +16,7 @@ __all__ = [
     "__version__",
     "datasets",
     "losses",
+    "video",
 ]
 
 _HOMES = {
@@ -24,7 +25,7 @@ _HOMES = {
     "RobustPCA": "trueaxis.estimators",
     "Subspace": "trueaxis._subspace",
 }
-_MODULES = ("datasets", "losses")
+_MODULES = ("datasets", "losses", "video")
 
 
 def __getattr__(name: str) -> Any:

@@ -50,7 +50,8 @@ class LowRank:
 
     def expand(self, Z: Array) -> Array:
         """L, pixels by frames: c + W zᵀ."""
-        return self.center[:, None] + self.axes @ Z.T
+        L: Array = self.center[:, None] + self.axes @ Z.T
+        return L
 
     def coordinates(self, P: Array, seen: Array | None = None) -> Array:
         """z of every frame, by reweighted least squares on some of the pixels.
@@ -103,7 +104,8 @@ class LowRank:
 
     def residual(self, P: Array, Z: Array, block: slice = slice(None)) -> Array:
         """D − L, pixels by frames."""
-        return P[block] - self.center[block, None] - self.axes[block] @ Z.T
+        R: Array = P[block] - self.center[block, None] - self.axes[block] @ Z.T
+        return R
 
     def with_noise_of(self, P: Array, Z: Array, seen: Array) -> LowRank:
         r"""σ from the residuals where the background is seen.

@@ -4,10 +4,11 @@ A pixel j is foreground (x_j = 1) or background (−1). Foreground has any gray 
 probability, background is Gaussian, and neighbors agree:
 
 .. math:: \log P(x) = \tfrac12 \sum_j u_j x_j + \tfrac{\beta}{2} \sum_{j \sim k} x_j x_k + \dots,
-   \qquad u_j = \frac{r_j^2}{2\sigma_j^2} + \log\frac{\sqrt{2\pi}\,\sigma_j}{256} + \log\text{odds} .
+   \qquad u_j = \frac{r_j^2}{2\sigma_j^2} + \log\frac{\sqrt{2\pi}\,\sigma_j}{256} + o .
 
-The marginals are found by mean field, q = tanh((u + 2β·mean of q near j)/2), and a pixel is
-foreground where q > 0. Specks and holes of a few pixels are dropped and filled.
+o is the logarithm of the odds beforehand. The marginals are found by mean field,
+q = tanh((u + 2β·mean of q near j)/2), and a pixel is foreground where q > 0. Specks and holes of a
+few pixels are dropped and filled.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ _COMPARED_PIXELS = 25_000  # above which outlines are compared in smaller pictur
 _REMEMBERED = 0.5  # what the last window's background counts, in windows
 _ROUNDS = 3
 _MARGIN = 2  # pixels around the foreground that the background is not learned from
-_TOGETHER = 1 << 21  # entries of frames separated at a time
+_TOGETHER = 1 << 20  # entries of frames separated at a time
 
 
 def fit(frames: Array, previous: LowRank | None = None) -> LowRank:
@@ -106,7 +106,8 @@ def _noise_at_rest(P: Array) -> Array:
     noise = 1.4826 / math.sqrt(2.0) * steps
     moving = noise[noise > 0.0]
     common = float(np.median(moving)) if len(moving) else 0.0
-    return np.maximum(noise, max(common, 0.5)).astype(np.float32)
+    floored: Array = np.maximum(noise, max(common, 0.5)).astype(np.float32)
+    return floored
 
 
 def _seen(P: Array, model: LowRank, shape: tuple[int, ...]) -> Array:
@@ -134,7 +135,8 @@ def _coarse(images: Array, factor: int) -> Array:
     padded = np.pad(images, ((0, 0), (0, -height % factor), (0, -width % factor)), mode="edge")
     n, height, width = padded.shape
     squares = padded.reshape(n, height // factor, factor, width // factor, factor)
-    return squares.mean(axis=(2, 4))
+    means: Array = squares.mean(axis=(2, 4))
+    return means
 
 
 def _fine(image: Array, factor: int, size: tuple[int, ...]) -> Array:

@@ -106,9 +106,7 @@ class Movies(Writer):
         self._files = ExitStack()
         rate = frames.rate or _RATE
         self._movies = {
-            name: self._files.enter_context(
-                closing(_movies.Writer(folder / f"{name}.mp4", rate))
-            )
+            name: self._files.enter_context(closing(_movies.Writer(folder / f"{name}.mp4", rate)))
             for name in PARTS
         }
 

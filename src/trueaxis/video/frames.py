@@ -142,9 +142,7 @@ def _folder(path: Path) -> Frames:
         (file for file in path.iterdir() if _is_image(file, _images.SUFFIXES)), key=_counted
     )
     if not files:
-        raise ValueError(
-            f"{path} has no images; looked for {', '.join(sorted(_images.SUFFIXES))}."
-        )
+        raise ValueError(f"{path} has no images; looked for {', '.join(sorted(_images.SUFFIXES))}.")
     names = tuple(file.name for file in files)
     return Frames(str(path), "images", lambda: map(_images.read, files), len(files), names=names)
 

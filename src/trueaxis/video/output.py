@@ -102,13 +102,11 @@ def write_separated(
     kind = _LIKE[frames.kind] if format == "auto" else format
     with _appearing(target, force) as beside:
         with closing(WRITERS[kind](beside, frames)) as writer:
-            for part in separate(frames, window=window):
+            for part in separate(frames, window=window, progress=progress):
                 sheet.add(part.start, writer.write(part))
                 n += len(part.frames)
                 n_foreground += int(part.mask.sum())
                 n_pixels += part.mask.size
-                if progress is not None:
-                    progress(n, frames.length)
             writer.finish()
         _images.write(beside / SHEET, sheet.drawn())
         files = tuple(sorted(entry.name for entry in beside.iterdir()))

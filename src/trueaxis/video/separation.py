@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -13,7 +13,7 @@ from trueaxis._threads import single_threaded_blas
 from trueaxis._typing import Array
 from trueaxis.video import _window
 from trueaxis.video._low_rank import LowRank
-from trueaxis.video.frames import open_frames
+from trueaxis.video.frames import Frames, open_frames
 
 FEWEST = 3  # frames that a background can be found from
 _WORTH_A_FIT = 40  # frames of a last window that get a background of their own
@@ -54,9 +54,13 @@ class Window:
         return np.where(mask, self.frames.astype(np.float32) - self.background, np.float32(0))
 
 
-def separate(source: Any, *, window: int | None = None, array: str | None = None) -> (
-    Iterator[Window]
-):
+def separate(
+    source: Any,
+    *,
+    window: int | None = None,
+    array: str | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> Iterator[Window]:
     r"""Separate what moves from what stays, in a video of a camera that stands still.
 
     With frames as rows, D = L + S + noise. L has low rank: a picture, and the changes of the light
@@ -79,6 +83,8 @@ def separate(source: Any, *, window: int | None = None, array: str | None = None
         128 MiB.
     array : str, optional
         Which array of an ``.npz`` the frames are.
+    progress : callable, optional
+        Called with the number of frames done and of all frames, or None where it is not known.
 
     Yields
     ------
@@ -97,23 +103,31 @@ def separate(source: Any, *, window: int | None = None, array: str | None = None
     >>> for t in range(30):
     ...     frames[t, 10:25, 2 * t : 2 * t + 8] = 200
     >>> (window,) = separate(frames)
-    >>> window.background[9, 15, 20], window.mask[9, 15, 20], window.mask[9, 15, 40]
-    (np.uint8(100), np.True_, np.False_)
+    >>> np.abs(window.background[9] - 100.0).max() < 10
+    np.True_
+    >>> window.mask[9, 15].nonzero()[0]  # the row of pixels through the square
+    array([18, 19, 20, 21, 22, 23, 24, 25])
     """
-    if window is not None and (isinstance(window, bool) or window != int(window) or window < FEWEST):
+    if window is not None and (
+        isinstance(window, bool) or window != int(window) or window < FEWEST
+    ):
         raise ValueError(f"window={window!r} must be a whole number of at least {FEWEST} frames.")
-    return _windows(open_frames(source, array=array), window)
+    return _windows(open_frames(source, array=array), window, progress or _silent)
 
 
-def _windows(frames: Any, window: int | None) -> Iterator[Window]:
+def _silent(done: int, of: int | None) -> None:
+    pass
+
+
+def _windows(
+    frames: Frames, window: int | None, progress: Callable[[int, int | None], None]
+) -> Iterator[Window]:
     reader = iter(frames)
     model: LowRank | None = None
     unit: float | None = None
     start = 0
     for first in reader:
-        n = window or max(
-            _WORTH_A_FIT, min(_MOST_FRAMES, _MOST_BYTES // max(first.nbytes, 1))
-        )
+        n = window or max(_WORTH_A_FIT, min(_MOST_FRAMES, _MOST_BYTES // max(first.nbytes, 1)))
         stack = np.stack([first, *islice(reader, n - 1)])
         if start == 0 and len(stack) < FEWEST:
             raise ValueError(
@@ -133,6 +147,7 @@ def _windows(frames: Any, window: int | None) -> Iterator[Window]:
                 background[now] = _as_stored(L.reshape(stack[now].shape) / unit, stack.dtype)
                 masks[now] = mask
                 done += len(mask)
+                progress(start + done, frames.length)
         yield Window(start, stack, background, masks)
         start += len(stack)
 
