@@ -2,13 +2,22 @@
 
 from typing import TYPE_CHECKING, Any
 
+from trueaxis.video._arrays import FrameError
 from trueaxis.video.frames import Frames, open_frames
 from trueaxis.video.separation import Window, separate
 
 if TYPE_CHECKING:
     from trueaxis.video.output import Summary, write_separated
 
-__all__ = ["Frames", "Summary", "Window", "open_frames", "separate", "write_separated"]
+__all__ = [
+    "FrameError",
+    "Frames",
+    "Summary",
+    "Window",
+    "open_frames",
+    "separate",
+    "write_separated",
+]
 
 
 def __getattr__(name: str) -> Any:

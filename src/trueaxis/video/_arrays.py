@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,11 @@ import numpy as np
 from numpy.lib import format as npy
 
 from trueaxis._typing import Array
+
+
+class FrameError(ValueError):
+    """Frames are not as they must be; says which, and what to do."""
+
 
 _HEADER = 128  # bytes that the head of a file takes, whatever the number of frames
 
@@ -37,7 +43,7 @@ def stored(path: Path, array: str | None = None) -> tuple[str, tuple[int, ...]]:
         return stacks[0], shapes[stacks[0]]
     held = ", ".join(f"{name!r} {'×'.join(map(str, s)) or 'scalar'}" for name, s in shapes.items())
     asked = f"no array {array!r}" if array is not None else "no one stack of frames"
-    raise ValueError(
+    raise FrameError(
         f"{path} has {asked}; it holds {held or 'nothing'}. Frames are an array of "
         "frames × height × width, or × 3 for color"
         + ("; say which array it is." if array is None and stacks else ".")
@@ -59,10 +65,13 @@ def read(path: Path, name: str) -> Iterator[Array]:
         for index in range(shape[0]):
             try:
                 data = file.read(size)
-            except (zipfile.BadZipFile, EOFError, OSError, ValueError) as error:
-                raise ValueError(f"{path}: frame {index} is damaged: {error}.") from error
+            except zipfile.BadZipFile as error:
+                # The checksum is that of all frames, and is known to be wrong only at their end.
+                raise FrameError(f"{path} is damaged: {error}.") from error
+            except (zlib.error, EOFError, OSError, ValueError) as error:
+                raise FrameError(f"{path}: frame {index} is damaged: {error}.") from error
             if len(data) < size:
-                raise ValueError(f"{path}: frame {index} is cut off.")
+                raise FrameError(f"{path}: frame {index} is cut off.")
             yield np.frombuffer(data, dtype).reshape(shape[1:])
 
 
@@ -111,14 +120,14 @@ def _memory_map(path: Path) -> Array:
     try:
         return np.load(path, mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
     except (ValueError, EOFError) as error:
-        raise ValueError(f"{path} is no .npy file of numbers, or is damaged: {error}") from error
+        raise FrameError(f"{path} is no .npy file of numbers, or is damaged: {error}") from error
 
 
 def _archive(path: Path) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(path)
     except zipfile.BadZipFile as error:
-        raise ValueError(f"{path} is no .npz file, or is damaged: {error}.") from error
+        raise FrameError(f"{path} is no .npz file, or is damaged: {error}.") from error
 
 
 def _head(file: Any, where: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
@@ -127,7 +136,7 @@ def _head(file: Any, where: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
         read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
         shape, columnwise, dtype = read(file)
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{where} is damaged: {error}") from error
+        raise FrameError(f"{where} is damaged: {error}") from error
     if dtype.hasobject:
-        raise ValueError(f"{where} holds Python objects, not numbers.")
+        raise FrameError(f"{where} holds Python objects, not numbers.")
     return shape, columnwise, dtype

@@ -13,6 +13,7 @@ import numpy as np
 
 from trueaxis._typing import Array
 from trueaxis.video import _arrays
+from trueaxis.video._arrays import FrameError
 
 Kind = Literal["array", "images", "video"]
 _STILL = "a folder of images, an .npz or .npy file (frames × height × width), or a video file"
@@ -51,13 +52,13 @@ class Frames:
             if shape is None:
                 shape = picture.shape
             elif picture.shape != shape:
-                raise ValueError(
+                raise FrameError(
                     f"{self._where(index)} is {_size(picture.shape)}, but the frames before it "
                     f"are {_size(shape)}; all frames must have the same size."
                 )
             yield picture
         if shape is None:
-            raise ValueError(f"{self.source} has no frames.")
+            raise FrameError(f"{self.source} has no frames.")
 
     def _decoded(self) -> Iterator[Any]:
         iterator, index = self.read(), 0
@@ -66,10 +67,10 @@ class Frames:
                 frame = next(iterator)
             except StopIteration:
                 return
-            except (ImportError, ValueError, MemoryError):
+            except (FrameError, ImportError, MemoryError):
                 raise
             except Exception as error:  # every decoder has its own
-                raise ValueError(
+                raise FrameError(
                     f"{self._where(index)} cannot be read: {error or type(error).__name__}. "
                     "It may be damaged; repair it or leave it out."
                 ) from error
@@ -142,7 +143,7 @@ def _folder(path: Path) -> Frames:
         (file for file in path.iterdir() if _is_image(file, _images.SUFFIXES)), key=_counted
     )
     if not files:
-        raise ValueError(f"{path} has no images; looked for {', '.join(sorted(_images.SUFFIXES))}.")
+        raise FrameError(f"{path} has no images; looked for {', '.join(sorted(_images.SUFFIXES))}.")
     names = tuple(file.name for file in files)
     return Frames(str(path), "images", lambda: map(_images.read, files), len(files), names=names)
 
@@ -163,13 +164,13 @@ def _movie(path: Path) -> Frames:
     try:
         rate, length = _movies.rate_and_length(path)
     except Exception as error:  # PyAV has many
-        raise ValueError(f"{path} cannot be read as a video: {error}. Give {_STILL}.") from error
+        raise FrameError(f"{path} cannot be read as a video: {error}. Give {_STILL}.") from error
     return Frames(str(path), "video", lambda: _movies.read(path), length, rate)
 
 
 def _check_stack(shape: tuple[int, ...], what: str) -> None:
     if len(shape) not in (3, 4) or (len(shape) == 4 and shape[3] not in (1, 3)):
-        raise ValueError(
+        raise FrameError(
             f"{what} has the shape {shape}; frames are frames × height × width, or "
             "frames × height × width × 3 for color."
         )
@@ -180,18 +181,18 @@ def _picture(frame: Any, where: str) -> Array:
     if picture.ndim == 3 and picture.shape[2] == 1:
         picture = picture[..., 0]
     if picture.ndim not in (2, 3) or (picture.ndim == 3 and picture.shape[2] != 3):
-        raise ValueError(
+        raise FrameError(
             f"{where} has the shape {picture.shape}; a frame is height × width, or "
             "height × width × 3 for color."
         )
     if picture.size == 0:
-        raise ValueError(f"{where} is empty: its shape is {picture.shape}.")
+        raise FrameError(f"{where} is empty: its shape is {picture.shape}.")
     if picture.dtype.kind not in "buif":
-        raise ValueError(f"{where} holds {picture.dtype}, not real numbers.")
+        raise FrameError(f"{where} holds {picture.dtype}, not real numbers.")
     if picture.dtype.kind == "f" and not np.isfinite(picture).all():
         row, column = np.argwhere(~np.isfinite(picture))[0][:2]
         value = "NaN" if np.isnan(picture[row, column]).any() else "infinity"
-        raise ValueError(
+        raise FrameError(
             f"{where} has {value} at row {row}, column {column}; leave the frame out or fill it."
         )
     return picture

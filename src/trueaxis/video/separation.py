@@ -12,6 +12,7 @@ import numpy as np
 from trueaxis._threads import single_threaded_blas
 from trueaxis._typing import Array
 from trueaxis.video import _window
+from trueaxis.video._arrays import FrameError
 from trueaxis.video._low_rank import LowRank
 from trueaxis.video.frames import Frames, open_frames
 
@@ -130,7 +131,7 @@ def _windows(
         n = window or max(_WORTH_A_FIT, min(_MOST_FRAMES, _MOST_BYTES // max(first.nbytes, 1)))
         stack = np.stack([first, *islice(reader, n - 1)])
         if start == 0 and len(stack) < FEWEST:
-            raise ValueError(
+            raise FrameError(
                 f"{frames.source} has only {len(stack)} frames; a background needs at least "
                 f"{FEWEST}, and some tens to be good."
             )
