@@ -46,7 +46,8 @@ def clip(
 ) -> Clip:
     """A person walks into a room, stands still for a share of the time, and walks out.
 
-    `light` is a gain for each frame; `waves` is the size of ripples on the lower third.
+    `light` is a gain for each frame, or each of its pixels; `waves` is the size of ripples on the
+    lower third.
     """
     rng = np.random.default_rng(seed)
     height, width = shape
@@ -54,7 +55,7 @@ def clip(
     walking = (1.0 - still) / 2.0
     times = np.array([0.2 * walking, walking, walking + still, 0.98])
     places = np.array([-0.15, 0.5, 0.52, 1.15]) * width
-    gain = np.ones(n) if light is None else light
+    gain = np.ones((n, 1, 1)) if light is None else light
     coat = ndimage.gaussian_filter(rng.normal(size=shape), 2.0) * 60.0
     frames, backgrounds, masks = [], [], []
     for t in range(n):

@@ -90,6 +90,18 @@ def _votes(images: Array, threshold: Array) -> tuple[Array, Array]:
 
 def _regions(difference: Array, threshold: Array) -> tuple[Array, int]:
     """Labels of the connected regions where a frame is brighter, and where it is darker."""
-    brighter, n_brighter = ndimage.label(ndimage.binary_opening(difference > threshold))
-    darker, n_darker = ndimage.label(ndimage.binary_opening(-difference > threshold))
+    brighter, n_brighter = ndimage.label(_opened(difference > threshold))
+    darker, n_darker = ndimage.label(_opened(-difference > threshold))
     return brighter + np.where(darker > 0, darker + n_brighter, 0), n_brighter + n_darker
+
+
+def _opened(mask: Array) -> Array:
+    """The union of the crosses of five pixels that fit in the mask."""
+    # By slices, as there are thousands of masks: SciPy's opening takes ten times as long.
+    opened = np.zeros_like(mask)
+    middle = mask[1:-1, 1:-1]
+    fits = middle & mask[:-2, 1:-1] & mask[2:, 1:-1] & mask[1:-1, :-2] & mask[1:-1, 2:]
+    for rows, columns in ((1, 1), (0, 1), (2, 1), (1, 0), (1, 2)):
+        height, width = fits.shape
+        opened[rows : rows + height, columns : columns + width] |= fits
+    return opened

@@ -30,7 +30,7 @@ N_LIGHTS = 2  # gain and offset
 _CUTOFF = 6.0  # residual, in noise standard deviations, beyond which the bisquare ignores an entry
 _BELIEF = 8.0  # κ
 _STEPS = 6  # of reweighting, for the coordinates of a frame
-_PIXELS = 10_000  # that the coordinates of a frame are found from
+_PIXELS = 5_000  # that the coordinates of a frame are found from
 _LEAST_NOISE = 1.0  # gray levels of 256: what rounding and compression leave
 _BLOCK = 1 << 21  # entries that are worked on together
 

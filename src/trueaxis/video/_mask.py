@@ -8,7 +8,8 @@ probability, background is Gaussian, and neighbors agree:
 
 o is the logarithm of the odds beforehand. The marginals are found by mean field,
 q = tanh((u + 2β·mean of q near j)/2), and a pixel is foreground where q > 0. Specks and holes of a
-few pixels are dropped and filled.
+few pixels are dropped and filled. So is what has no outline: where an object ends, the residual
+drops to 0 within pixels, and where light ends, it fades.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ _UNMODELED = 4.0  # gray levels: soft shadows, reflections, what a codec makes o
 _AGREEMENT = 1.5  # β
 _WIDTH = 5  # pixels of the neighborhood
 _STEPS = 5
+_FADING = 0.1  # of its size a pixel: a residual that falls off no faster is light
 _SPECK = 1e-3  # share of the picture that is too small for an object
 
 
@@ -35,13 +37,32 @@ def evidence(residual: Array, noise: Array) -> Array:
     return np.clip(u, -_SUREST, _SUREST)
 
 
-def foreground(u: Array) -> Array:
-    """The mask of one picture from its evidence u, of shape (height, width)."""
+def foreground(u: Array, size: Array) -> Array:
+    """The mask of one picture from the evidence u and |r|, both of shape (height, width)."""
     u = ndimage.gaussian_filter(u, _BLUR)
     q = np.tanh(0.5 * u)
     for _ in range(_STEPS):
         q = np.tanh(0.5 * u + _AGREEMENT * ndimage.uniform_filter(q, _WIDTH))
-    return _without_specks(q > 0.0, max(4.0, _SPECK * u.size))
+    return _without_specks(_with_outlines(q > 0.0, size), max(4.0, _SPECK * u.size))
+
+
+def _with_outlines(mask: Array, size: Array) -> Array:
+    """Without the components at whose border |r| fades."""
+    labels, n = ndimage.label(mask)
+    if n == 0:
+        return mask
+    outside = ndimage.maximum_filter(labels, 3)
+    border = outside != ndimage.minimum_filter(labels, 3)
+    smooth = ndimage.gaussian_filter(size, 1.0)
+    slope = np.hypot(ndimage.sobel(smooth, 0), ndimage.sobel(smooth, 1))[border] / 8.0
+    length = np.bincount(outside[border], minlength=n + 1)
+    steepness = np.bincount(outside[border], slope, n + 1) / np.maximum(length, 1)
+    inside = np.bincount(labels.ravel(), size.ravel(), n + 1) / np.bincount(labels.ravel())
+    # What fills the whole picture has no border to judge by.
+    sharp = (steepness > _FADING * inside) | (length == 0)
+    sharp[0] = False
+    kept: Array = sharp[labels]
+    return kept
 
 
 def _without_specks(mask: Array, smallest: float) -> Array:

@@ -13,7 +13,7 @@ from trueaxis.video._contours import clearest
 from trueaxis.video._low_rank import LowRank
 from trueaxis.video._mask import evidence, foreground
 
-_FITTED, _FEWEST = 100, 16  # frames of a window that the model is fitted to
+_FITTED, _FEWEST = 60, 16  # frames of a window that the model is fitted to
 _ENTRIES = 1 << 26  # of those frames together, which bounds the memory
 _COMPARED = 40  # frames whose outlines are compared, pair by pair
 _COMPARED_PIXELS = 25_000  # above which outlines are compared in smaller pictures
@@ -62,8 +62,9 @@ def mask(residual: Array, noise: Array, shape: tuple[int, ...]) -> Array:
     The channels of a color are noisy together, so k of them tell √k times what one does.
     """
     *size, channels = shape
-    u = evidence(residual, noise[:, None]).T.reshape(-1, *shape).sum(axis=-1)
-    return np.array([foreground(picture) for picture in u / math.sqrt(channels)]).reshape(-1, *size)
+    u = evidence(residual, noise[:, None]).T.reshape(-1, *shape).sum(axis=-1) / math.sqrt(channels)
+    r = np.sqrt(np.mean(np.square(residual.T.reshape(-1, *shape)), axis=-1))
+    return np.array(list(map(foreground, u, r)), dtype=bool).reshape(-1, *size)
 
 
 def pixels(frames: Array) -> Array:

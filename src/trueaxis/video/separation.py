@@ -109,11 +109,14 @@ def separate(
     >>> window.mask[9, 15].nonzero()[0]  # the row of pixels through the square
     array([18, 19, 20, 21, 22, 23, 24, 25])
     """
-    if window is not None and (
-        isinstance(window, bool) or window != int(window) or window < FEWEST
-    ):
+    if window is not None and not _is_number_of_frames(window):
         raise ValueError(f"window={window!r} must be a whole number of at least {FEWEST} frames.")
     return _windows(open_frames(source, array=array), window, progress or _silent)
+
+
+def _is_number_of_frames(window: Any) -> bool:
+    whole = isinstance(window, int | np.integer) and not isinstance(window, bool)
+    return whole and window >= FEWEST
 
 
 def _silent(done: int, of: int | None) -> None:
