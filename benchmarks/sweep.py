@@ -17,7 +17,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from timing import interleaved, machine
-from trueaxis import Subspace, _products
+from trueaxis import Subspace
+from trueaxis._products import dense as _products
 from trueaxis._sweep import Sweep
 from trueaxis._threads import Workers
 from trueaxis.losses import L2p

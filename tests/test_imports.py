@@ -59,7 +59,7 @@ SOLE_USER = {
     "PIL": "video/_images.py",
     "imageio": "video/_movies.py",
     "av": "video/_movies.py",
-    f"{ROOT}._kernels": "_products.py",
+    f"{ROOT}._kernels": "_products/dense.py",
 }
 MOST_LINES = 320
 

@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers import heavy_tailed, random_basis, source_of
-from trueaxis import _products
+from trueaxis import _products as products
+from trueaxis._products import dense as _products
 from trueaxis._subspace import Subspace
 from trueaxis._sweep import Sweep
 from trueaxis.losses import L1, L2p
@@ -136,8 +137,8 @@ def laid_out(X, layout):
 def test_every_instruction_set_agrees_with_the_reference(rows_dtype, dtype, n, m, k, layout):
     kernels = _products.kernels
     X = laid_out(heavy_tailed(n, m, shift=5.0).astype(rows_dtype), layout)
-    center = _products.split_center(X.mean(axis=0, dtype=np.float64), np.dtype(dtype))
-    P = _products.padded_columns(random_basis(max(m, k), k)[:m], np.dtype(dtype))
+    center = products.split_center(X.mean(axis=0, dtype=np.float64), np.dtype(dtype))
+    P = products.padded_columns(random_basis(max(m, k), k)[:m], np.dtype(dtype))
     d = np.random.default_rng(0).uniform(0.1, 1, n)
     first, q = k // 4, k - k // 4
     reference = _products.project_reference(np.ascontiguousarray(X), center, P, k // 2)
@@ -147,13 +148,13 @@ def test_every_instruction_set_agrees_with_the_reference(rows_dtype, dtype, n, m
     try:
         for name in names:
             kernels.choose(name)
-            rows = _products.project(X, center, P, k // 2)
+            rows = products.project(X, center, P, k // 2)
             assert rows.Z.dtype == dtype
             scale = np.abs(reference.Z).max(initial=0)
             np.testing.assert_allclose(rows.Z, reference.Z, atol=tol * scale * m)
             np.testing.assert_allclose(rows.squares, reference.squares, rtol=tol)
             np.testing.assert_allclose(rows.inside, reference.inside, rtol=10 * tol, atol=tol)
-            for ours, theirs in zip(_products.accumulate(rows, first, q, d), sums, strict=True):
+            for ours, theirs in zip(rows.accumulate(first, q, d), sums, strict=True):
                 assert ours.dtype == theirs.dtype == np.float64
                 np.testing.assert_allclose(
                     ours, theirs, rtol=tol, atol=10 * tol * np.abs(theirs).max(initial=0)
@@ -169,9 +170,9 @@ def test_float32_products_of_float64_rows_far_away_keep_their_digits(compiled, m
     offset = 2.0**40  # its float32 neighbors are 2**17 apart
     X = heavy_tailed(50, 20).astype(np.float32) + offset
     near, far = X - offset, np.full(20, offset)
-    P = _products.padded_columns(random_basis(20, 3), np.dtype(np.float32))
-    rows = _products.project(X, _products.split_center(far, P.dtype), P, 3)
-    _, mean, _ = _products.accumulate(rows, 0, 3, np.ones(50))
+    P = products.padded_columns(random_basis(20, 3), np.dtype(np.float32))
+    rows = products.project(X, products.split_center(far, P.dtype), P, 3)
+    _, mean, _ = rows.accumulate(0, 3, np.ones(50))
     np.testing.assert_allclose(rows.squares, (near**2).sum(axis=1), rtol=1e-6)
     np.testing.assert_allclose(rows.Z, near @ P, rtol=1e-5, atol=1e-4)
     np.testing.assert_allclose(mean, near.sum(axis=0), rtol=1e-5, atol=1e-4)

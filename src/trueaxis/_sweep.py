@@ -6,14 +6,15 @@ knows where the rows live, and nothing there what is being minimized.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 
 from trueaxis import _products
 from trueaxis._moments import Moments, Spread
-from trueaxis._products import Projection, squared_norms
+from trueaxis._products import Block, Projection, squared_norms
 from trueaxis._subspace import Subspace
 from trueaxis._typing import Array, Float64Array
 from trueaxis.losses import L2p, Loss
@@ -21,6 +22,13 @@ from trueaxis.losses import L2p, Loss
 # ‖b‖² − ‖z‖² carries a relative error of about eps·‖b‖²/t. Where t is below these shares of
 # ‖b‖² the residual is formed explicitly: beyond them the difference has 11 (4) digits.
 _CANCELLATION = {np.dtype(np.float64): 1e-4, np.dtype(np.float32): 3e-2}
+_PIECE = 1 << 20  # entries of residuals that are formed at once
+
+
+def pieces(n: int, m: int) -> Iterator[slice]:
+    """Parts of n rows of m columns that are small enough to be formed."""
+    step = max(1, _PIECE // max(1, m))
+    return (slice(i, min(i + step, n)) for i in range(0, n, step))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +62,29 @@ class Look:
         object.__setattr__(self, "_columns", _products.padded_columns(P, self.dtype))
         object.__setattr__(self, "_center", _products.split_center(self.point.center, self.dtype))
 
-    def __call__(self, block: Array) -> Terms:
-        k = self.point.n_components
-        rows = _products.project(block, self._center, self._columns, k)
-        Z, W = rows.Z[:, :k], self._columns[:, :k]
-        if self.loss.entrywise:
-            R = rows.deviations() - Z @ W.T
-            return Terms(rows, squared_norms(R), *self.loss.value_and_weight(R))
+    def __call__(self, block: Block) -> Terms:
+        rows = _products.project(block, self._center, self._columns, self.point.n_components)
         # t_i = ‖b_i‖² − ‖z_i‖², and ‖b_i − W z_i‖² where that difference has lost its digits.
         t = rows.squares - rows.inside
+        if self.loss.entrywise:
+            terms = [
+                (squared_norms(R), *self.loss.value_and_weight(R))
+                for _, R in self._residuals(rows, None)
+            ]
+            return Terms(rows, *(np.concatenate(column) for column in zip(*terms, strict=True)))
         lost = np.flatnonzero(t < _CANCELLATION[self.dtype] * rows.squares)
-        if lost.size:
-            t[lost] = squared_norms(rows.deviations()[lost] - Z[lost] @ W.T)
+        for some, R in self._residuals(rows, lost):
+            t[some] = squared_norms(R)
         return Terms(rows, t, *self.loss.value_and_weight(t))
+
+    def _residuals(
+        self, rows: Projection, which: Array | None
+    ) -> Iterator[tuple[Array | slice, Array]]:
+        """r_i = b_i − W z_i of all rows or of those with these numbers, a few at a time."""
+        k = self.point.n_components
+        for piece in pieces(len(rows.Z) if which is None else len(which), len(self._columns)):
+            some = piece if which is None else which[piece]
+            yield some, rows.deviations(some) - rows.Z[some, :k] @ self._columns[:, :k].T
 
 
 @dataclass(frozen=True)
@@ -97,7 +115,7 @@ class Sweep:
         extra = probe[:, shared:]
         return cls(Look(point, loss, dtype, extra if extra.shape[1] else None), probe, shared)
 
-    def __call__(self, block: Array, omega: Float64Array | None) -> Moments:
+    def __call__(self, block: Block, omega: Float64Array | None) -> Moments:
         """Moments of the rows of `block`, which carry the sample weights `omega`."""
         # A sum that is no number tells of rows that are none; nobody needs a warning besides.
         with np.errstate(invalid="ignore", over="ignore"):
@@ -112,66 +130,106 @@ class Sweep:
         objective, mass = float(np.sum(value)), float(np.sum(d))
         leftover = float(d @ terms.t)
         if self.probe is None:
-            _, first, _ = _products.accumulate(terms.rows, 0, 0, d)
-            A = _products.accumulate_gram(terms.rows, d)
+            _, first, _ = terms.rows.accumulate(0, 0, d)
+            A = terms.rows.gram(d)
             return Moments(objective, mass, first, A, A, leftover)
         start, q = k - self.shared, self.probe.shape[1]
-        product, first, gram = _products.accumulate(terms.rows, start, q, d)
+        product, first, gram = terms.rows.accumulate(start, q, d)
         return Moments(objective, mass, first, product, gram, leftover)
 
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """What a last sweep tells besides: how the rows that are kept lie, and a line for every row.
+    """What a last sweep tells besides its moments.
 
-    The lines, one array a block, are t_i, d_i and 1.0 where the row is kept, 0.0 where not.
+    ========  ================================================
+    kept      how the rows that are kept lie
+    farthest  max t_i
+    bare      Σ ω_i ρ(t_i) of the loss without smoothing
+    weights   d_i of every row, a block each; none where they
+              are not asked for
+    ========  ================================================
     """
 
     moments: Moments
     kept: Spread
-    blocks: tuple[Array, ...]
+    farthest: float
+    bare: float
+    weights: tuple[Float64Array, ...]
 
     def __add__(self, other: Closing) -> Closing:
         """The two sets of rows, one after the other."""
         return Closing(
-            self.moments + other.moments, self.kept + other.kept, self.blocks + other.blocks
+            self.moments + other.moments,
+            self.kept + other.kept,
+            max(self.farthest, other.farthest),
+            self.bare + other.bare,
+            self.weights + other.weights,
         )
 
-    @property
-    def rows(self) -> Array:
-        """The lines of all rows."""
-        return np.concatenate(self.blocks)
+
+Keep: TypeAlias = Callable[[Float64Array, Array], Array]
+"""(t_i, z_i) of a block → whether each row is kept, as bool or as 0.0 and 1.0."""
 
 
 @dataclass(frozen=True)
 class ClosingSweep:
-    """A `Sweep` that looks at the rows, too, for which ``keep(t_i, z_i)`` is true.
+    """A `Sweep` that looks besides at the rows for which ``keep`` is true.
 
-    `keep` sees the squared residual norms and the scores of a block.
+    `bare` is the loss without smoothing; `each` asks for the weight of every row.
     """
 
     sweep: Sweep
-    keep: Callable[[Float64Array, Array], Array]
+    keep: Keep
+    bare: Loss
+    each: bool
 
-    def __call__(self, block: Array, omega: Float64Array | None) -> Closing:
+    def __call__(self, block: Block, omega: Float64Array | None) -> Closing:
         with np.errstate(invalid="ignore", over="ignore"):
             terms = self.sweep.look(block)
-            Z = terms.rows.Z[:, : self.sweep.look.point.n_components]
-            kept = self.keep(terms.t, Z).astype(np.float64)
-            lines = np.column_stack([terms.t, terms.weight, kept])
+            t, Z = terms.t, terms.rows.Z[:, : self.sweep.look.point.n_components]
+            kept = self.keep(t, Z).astype(np.float64, copy=False)
             count = kept if omega is None else kept * omega
-            _, first, _ = _products.accumulate(terms.rows, 0, 0, count)
+            _, first, _ = terms.rows.accumulate(0, 0, count)
             gram = ((Z.T * count) @ Z).astype(np.float64, copy=False)
-            spread = Spread(float(count.sum()), first, gram, float(count @ terms.t))
-            return Closing(self.sweep.moments(terms, omega), spread, (lines,))
+            spread = Spread(float(count.sum()), first, gram, float(count @ t))
+            bare = np.nan
+            if not self.bare.entrywise:
+                value, _ = self.bare.value_and_weight(t)
+                bare = float(value.sum() if omega is None else omega @ value)
+            moments = self.sweep.moments(terms, omega)
+        weights = (terms.weight,) if self.each else ()
+        return Closing(moments, spread, float(t.max(initial=0.0)), bare, weights)
 
 
-def row_terms(point: Subspace, dtype: np.dtype) -> Callable[[Array], Array]:
+@dataclass(frozen=True)
+class KeptSweep:
+    """A `Sweep` over those rows alone that ``keep`` is true for as they lie about another point."""
+
+    look: Look
+    keep: Keep
+    sweep: Sweep
+
+    def __call__(self, block: Block, omega: Float64Array | None) -> Moments:
+        """Moments of the rows that are kept."""
+        terms = self.look(block)
+        Z = terms.rows.Z[:, : self.look.point.n_components]
+        kept = self.keep(terms.t, Z).astype(np.float64, copy=False)
+        return self.sweep(block, kept if omega is None else kept * omega)
+
+
+def row_terms(point: Subspace, dtype: np.dtype) -> Callable[[Block], Array]:
     """A kernel that yields, for each row of a block, t_i in the first column and z_i after it."""
     look = Look(point, L2p(2.0), dtype)
 
-    def rows(block: Array) -> Array:
+    def rows(block: Block) -> Array:
         terms = look(block)
         return np.column_stack([terms.t, terms.rows.Z[:, : point.n_components]])
 
     return rows
+
+
+def row_squares(point: Subspace, dtype: np.dtype) -> Callable[[Block], Float64Array]:
+    """A kernel that yields t_i for each row of a block."""
+    look = Look(point, L2p(2.0), dtype)
+    return lambda block: look(block).t

@@ -10,11 +10,15 @@ and, for μ > 0, the smooth function above it Σ_ij ω_i √(r_ij² + μ²).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 
 from trueaxis._moments import Slopes
+from trueaxis._products import Block, dense_rows
 from trueaxis._subspace import Subspace
+from trueaxis._sweep import pieces
 from trueaxis._typing import Array, Float64Array
 
 _TINY = np.finfo(np.float64).tiny
@@ -35,10 +39,20 @@ class SlopeSweep:
     point: Subspace
     mu: float
 
-    def __call__(self, block: Array, omega: Float64Array | None) -> Slopes:
+    def __call__(self, block: Block, omega: Float64Array | None) -> Slopes:
         """Slopes of the rows of `block`, which carry the sample weights `omega`."""
+        n, m = block.shape
+        return reduce(
+            add,
+            (
+                self._of(dense_rows(block, rows), None if omega is None else omega[rows])
+                for rows in pieces(n, m)
+            ),
+        )
+
+    def _of(self, rows: Array, omega: Float64Array | None) -> Slopes:
         W = self.point.basis
-        B = np.subtract(block, self.point.center, dtype=np.float64)
+        B = np.subtract(rows, self.point.center, dtype=np.float64)
         Z = B @ W
         R = Z @ W.T
         np.subtract(B, R, out=R)
@@ -49,10 +63,10 @@ class SlopeSweep:
             H += self.mu * self.mu
             np.sqrt(H, out=H)
         if omega is None:
-            objective, smooth, rows = float(size.sum()), float(H.sum()), float(len(block))
+            objective, smooth, count = float(size.sum()), float(H.sum()), float(len(rows))
         else:
             objective, smooth = float(omega @ size.sum(axis=1)), float(omega @ H.sum(axis=1))
-            rows = float(omega.sum())
+            count = float(omega.sum())
         S = np.divide(R, np.maximum(H, _TINY), out=R)
         if omega is not None:
             S *= omega[:, None]
@@ -60,7 +74,7 @@ class SlopeSweep:
         return Slopes(
             smooth=smooth,
             objective=objective,
-            entries=rows * len(pull),
+            entries=count * len(pull),
             basis=-(S.T @ Z + B.T @ (S @ W)),
             center=-(pull - W @ (W.T @ pull)),
         )
@@ -72,7 +86,10 @@ class AbsoluteSums:
 
     center: Float64Array
 
-    def __call__(self, block: Array, omega: Float64Array | None) -> Float64Array:
+    def __call__(self, block: Block, omega: Float64Array | None) -> Float64Array:
         """The sums over `block`, whose rows carry the sample weights `omega`."""
-        B = np.abs(np.subtract(block, self.center, dtype=np.float64))
-        return np.asarray(B.sum(axis=0) if omega is None else omega @ B)
+        total = np.zeros(len(self.center))
+        for rows in pieces(*block.shape):
+            B = np.abs(np.subtract(dense_rows(block, rows), self.center, dtype=np.float64))
+            total += B.sum(axis=0) if omega is None else omega[rows] @ B
+        return total

@@ -21,6 +21,7 @@ _MIN_ROWS, _MAX_ROWS, _ENTRIES = 500, 2000, 400_000
 _TELLING = 8  # columns in which rows differ, if they do
 _SMALL = 80  # rows or columns up to which all axes are computed
 _FURTHER, _ROUNDS = 10, 5
+_DIRECTIONS = 100
 _MAD_TO_STD = 1.4826022185056018  # 1 / Φ⁻¹(3/4)
 
 
@@ -52,8 +53,9 @@ def rows_at(at: Float64Array, n: int, weights: Float64Array | None) -> Array:
     return np.asarray(np.minimum(np.searchsorted(ends, at * ends[-1], side="right"), n - 1))
 
 
-def distinct_rows(X: Array, rows: Array) -> Array:
+def distinct_rows(X: Array, rows: Array | None = None) -> Array:
     """Which of the `rows` of X to take so that none repeats another: their places in `rows`."""
+    rows = np.arange(len(X)) if rows is None else rows
     # Rows that differ nearly always do so in their first columns.
     for columns in (_TELLING, X.shape[1]):
         found = np.unique(X[rows, :columns], axis=0, return_index=True)[1]
@@ -142,6 +144,38 @@ def plain(
 ) -> Float64Array:
     """The k leading principal axes of the rows about the center."""
     return _leading_axes(S - center, k, weights)
+
+
+def least_outlying(
+    S: Float64Array,
+    k: int,
+    center: Float64Array,
+    weights: Float64Array | None,
+    rng: np.random.RandomState,
+    *,
+    moves: bool,
+) -> Subspace:
+    """The k leading axes of the half of the rows that no direction shows to be far out.
+
+    The outlyingness of a row is the largest |aᵀx − med| / MAD over directions a through pairs of
+    rows (Stahel 1981, Donoho 1982; the first stage of ROBPCA). A direction from a bad row to a
+    good one shows the bad rows that lie together, whatever k is.
+    """
+    ends = rows_at(rng.random_sample(2 * _DIRECTIONS), len(S), weights)
+    A = (S[ends[:_DIRECTIONS]] - S[ends[_DIRECTIONS:]]).T
+    lengths = np.linalg.norm(A, axis=0)
+    A = A[:, lengths > 0] / lengths[lengths > 0]
+    if not A.shape[1]:
+        return Subspace(plain(S, k, center, weights), center)
+    deviations = S @ A
+    deviations = np.abs(deviations - weighted_median(deviations, weights))
+    spread = weighted_median(deviations, weights)
+    outlyingness = (deviations / np.maximum(spread, 1e-9 * deviations.max())).max(axis=1)
+    near = outlyingness <= weighted_median(outlyingness, weights)
+    omega = _picked(weights, near)
+    if moves:
+        center = np.average(S[near], axis=0, weights=omega)
+    return Subspace(plain(S[near], k, center, omega), center)
 
 
 def random_basis(m: int, k: int, rng: np.random.RandomState) -> Float64Array:

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from trueaxis import outliers, starts
+from trueaxis._linalg import orthonormalize
 from trueaxis._subspace import Subspace
 from trueaxis._typing import Float64Array
-from trueaxis.estimators._start import named_starts
+from trueaxis.estimators._start import resistant_starts
 from trueaxis.multistart import random_subsets, refine
 from trueaxis.weighers import BisquareWeigher
 
@@ -20,7 +21,8 @@ _STARTS = 40
 _STEPS = 8
 _FINAL_STEPS = 20
 _MIN_ROWS_PER_AXIS = 10  # with fewer rows the start follows the noise, and contradicts anything
-_COST = 1e9  # multiplications beyond which fewer starts are made
+_COST = 1e8  # multiplications beyond which fewer starts are made
+_DIMENSIONS = 40  # in so many at least rows are compared; many more cost more than the fit
 
 
 class BreakdownWarning(UserWarning):
@@ -99,11 +101,12 @@ def contradiction(
     if k == 0 or k >= m or len(sample) < enough:
         return None
     S, omega = starts.subsample(sample, weights, max(_ROWS, enough), rng)
-    if len(np.unique(S, axis=0)) < enough:
+    if len(starts.distinct_rows(S)) < enough:
         return None  # rows that repeat one another agree with anything
-    count = int(np.clip(_COST / (4.0 * len(S) * m * k * _STEPS), 4, _STARTS))
+    S, found = _sketch(S, found, rng)
+    count = int(np.clip(_COST / (4.0 * S.size * k * _STEPS), 4, _STARTS))
     judge = BisquareWeigher(0.5, omega)
-    named = named_starts(S, omega, k, found.center)
+    named = resistant_starts(S, omega, k, found.center, rng, moves=moves)
     candidates = named.join(
         random_subsets(S, omega, named[0], [k + moves] * count, rng, moves=moves)
     )
@@ -114,6 +117,22 @@ def contradiction(
     values = BisquareWeigher(0.5, omega).values(best.squared_residuals(S))
     robust = best[int(np.argmin(values))]
     return _compare(S, omega, found, robust)
+
+
+def _sketch(
+    S: Float64Array, found: Subspace, rng: np.random.RandomState
+) -> tuple[Float64Array, Subspace]:
+    """Rows and subspace in fewer dimensions, where they have many: yᵢ = Gᵀ(xᵢ − c), GᵀW.
+
+    G is Gaussian, with E GGᵀ = I. Lengths and angles come out a little wrong; what is looked for is
+    a factor of 2 in them.
+    """
+    m, k = found.basis.shape
+    few = max(_DIMENSIONS, 4 * (k + 1))
+    if m <= 2 * few:
+        return S, found
+    G = rng.standard_normal((m, few)) / np.sqrt(few)
+    return (S - found.center) @ G, Subspace(orthonormalize(G.T @ found.basis), np.zeros(few))
 
 
 def _compare(

@@ -11,22 +11,22 @@ from trueaxis._sweep import Sweep
 from trueaxis._typing import Float64Array
 from trueaxis.losses import L2p
 from trueaxis.solvers import location
-from trueaxis.sources import DenseSource
+from trueaxis.sources import Source
 
 
-def origin_of(source: DenseSource, center: str | Float64Array | None, unit: float) -> Float64Array:
+def origin_of(source: Source, center: str | Float64Array | None) -> Float64Array:
     """A fixed center, or a point among the rows that a few far ones do not move."""
     n, m = source.shape
     if center is None:
         return np.zeros(m)
     if not isinstance(center, str):
-        return center / unit
+        return center / source.unit
     few, _ = source.take(np.unique(np.linspace(0, n - 1, 15).astype(np.intp)))
     return np.asarray(np.median(few, axis=0))
 
 
 def first_center(
-    source: DenseSource,
+    source: Source,
     sample: Float64Array,
     weights: Float64Array | None,
     center: str | Float64Array | None,

@@ -9,11 +9,9 @@ from scipy.special import chdtr, chdtri
 
 from trueaxis import outliers
 from trueaxis._subspace import Subspace
-from trueaxis._sweep import row_terms
+from trueaxis._sweep import row_squares
 from trueaxis._typing import Array, Float64Array
-from trueaxis.estimators._objectives import FixedObjective
-from trueaxis.losses import L2p
-from trueaxis.sources import DenseSource
+from trueaxis.sources import Source
 
 # Rows beyond these quantiles of a Gaussian's distances do not count for variances. Far out, so
 # that few good rows are lost; what the score quantile cuts off a Gaussian is made up for.
@@ -49,6 +47,11 @@ class Reach:
         return cls(cutoff, location, outliers.whitening(scatter))
 
     @property
+    def is_all(self) -> bool:
+        """Whether every row agrees."""
+        return self.cutoff == np.inf and self.location is None
+
+    @property
     def inflation(self) -> float:
         """1 where no row is left out for its scores."""
         if self.location is None:
@@ -67,15 +70,7 @@ class Reach:
         return np.asarray(near & (squares <= chdtri(len(self.location), 1 - _SCORE)))
 
 
-def near_rows(source: DenseSource, omega: Float64Array | None, point: Subspace) -> Array:
-    """Rows whose orthogonal distance is within the cut-off."""
-    terms = source.collect(row_terms(point, source.dtype))
-    orthogonal = np.sqrt(terms[:, 0].astype(np.float64))
-    return np.asarray(orthogonal <= outliers.orthogonal_cutoff(orthogonal, _ORTHOGONAL, omega))
-
-
-def of_rows(source: DenseSource, keep: Array, omega: Float64Array | None) -> FixedObjective:
-    """Plain least squares on some of the rows, the weights of the others being 0."""
-    kept = keep.astype(np.float64) if omega is None else np.where(keep, omega, 0.0)
-    chosen = source.weighted(None if omega is None and keep.all() else kept)
-    return FixedObjective(chosen, L2p(2.0), L2p(2.0), kept)
+def near_rows(source: Source, point: Subspace) -> Reach:
+    """The rows whose orthogonal distance is within the cut-off."""
+    orthogonal = np.sqrt(source.collect(row_squares(point, source.dtype)).astype(np.float64))
+    return Reach(outliers.orthogonal_cutoff(orthogonal, _ORTHOGONAL, source.weights))

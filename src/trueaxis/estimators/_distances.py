@@ -13,18 +13,18 @@ from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
 from trueaxis.estimators import _inputs
 from trueaxis.outliers import score_distances
-from trueaxis.sources import DenseSource
+from trueaxis.sources import Source
 
 
 def squares_and_scores(
-    X: Array, estimator: Any, n_jobs: int | None, names: Any = None
+    X: Source, estimator: Any, n_jobs: int | None, names: Any = None
 ) -> tuple[Float64Array, Float64Array]:
     """‖r_i‖² and z_i of checked rows about an estimator's axes, block by block."""
     point = Subspace(
         estimator.components_.T.astype(np.float64), np.asarray(estimator.mean_, dtype=np.float64)
     )
     with Workers.start(n_jobs) as workers:
-        source = DenseSource(X, workers=workers)
+        source = X.posed(workers)
         _inputs.check_finite(source, names)
         terms = source.collect(row_terms(point, source.dtype)).astype(np.float64, copy=False)
     return terms[:, 0], terms[:, 1:]
@@ -40,8 +40,8 @@ class OutlierDistances:
 
     def _squares_and_scores(self, X: Any) -> tuple[Float64Array, Float64Array]:
         check_is_fitted(self)
-        X = _inputs.check_rows(self, X, reset=False)
-        return squares_and_scores(X, self, self.n_jobs, getattr(self, "feature_names_in_", None))
+        rows = _inputs.open_rows(self, X, reset=False)
+        return squares_and_scores(rows, self, self.n_jobs, getattr(self, "feature_names_in_", None))
 
     def score_distance(self, X: Any) -> Float64Array:
         r"""Distance of rows from the center within the subspace, in standard deviations.

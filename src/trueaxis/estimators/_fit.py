@@ -11,15 +11,17 @@ from trueaxis._linalg import complete, numerical_rank
 from trueaxis._moments import Moments, Spread
 from trueaxis._subspace import Subspace
 from trueaxis._sweep import Closing
-from trueaxis._threads import Workers
-from trueaxis._typing import Array, Float64Array
+from trueaxis._typing import Float64Array
 from trueaxis.estimators import _description
 from trueaxis.estimators._breakdown import Contradiction, contradiction
+from trueaxis.estimators._description import Reach
+from trueaxis.estimators._objectives import FixedObjective, KeptObjective
 from trueaxis.estimators._problem import Descent, Problem
 from trueaxis.estimators._settings import Settings
 from trueaxis.estimators._spectrum import Spectrum, full_spectrum, is_graded, spectrum_within
-from trueaxis.losses import ScaleMinimizer
-from trueaxis.solvers import Result, Reweighted, run
+from trueaxis.losses import L2p, ScaleMinimizer
+from trueaxis.solvers import Evaluate, Result, Reweighted, run
+from trueaxis.sources import Source
 
 _VANISHED = 1e-7  # residuals below this share of the typical distance are rounding
 
@@ -33,25 +35,22 @@ class Fit:
     leftover: float
     mass: float
     objective: float
-    weights: Float64Array
+    weights: Float64Array | None
     result: Result
     solver: str
     against: Contradiction | None
 
 
 def fit(
-    X: Array,
-    weights: Float64Array | None,
-    unit: float,
+    source: Source,
     n_components: int | float | None,
     most: int,
     settings: Settings,
-    workers: Workers,
     rng: np.random.RandomState,
 ) -> Fit:
-    """The robust subspace of the rows of X / unit; `most` is the number of axes None stands for."""
-    n, m = X.shape
-    problem = Problem.pose(X, weights, unit, most, n_components, settings, workers, rng)
+    """The robust subspace of the rows of a source; `most` is the number of axes None stands for."""
+    n, m = source.shape
+    problem = Problem.pose(source, most, n_components, settings, rng)
     # As many axes as centered rows can have leave no residual to weigh the rows by.
     exhausted = min(n - isinstance(settings.center, str), m)
     if isinstance(n_components, int) and n_components < exhausted:
@@ -65,20 +64,19 @@ def _fit_dimension(problem: Problem, k: int) -> Fit | None:
     """A fit of k axes; None where they leave no residual."""
     descent = _efficient(problem, problem.descend(k))
     reach, closing = problem.close(descent)
-    rows = closing.rows
-    if _vanished(problem, rows[:, 0]):
+    if _vanished(problem, closing):
         return None
-    about_mean = _Mean.of(problem, closing, rows[:, 2], descent.point)
+    about_mean = _Mean.of(problem, closing, reach, descent.point)
     descent = about_mean.within(problem, descent)
     point, spread = descent.point, about_mean.spread
     if problem.settings.is_plain and is_graded(np.asarray(np.linalg.eigvalsh(spread.gram))[::-1]):
         # Eigenvectors of A itself lose the digits of its small eigenvalues.
         spectrum = full_spectrum(about_mean, point)
         left = float(spectrum.values[k:].sum())
-        return _report(problem, descent, spectrum.first(k), left, spread.mass, rows)
+        return _report(problem, descent, spectrum.first(k), left, spread.mass, closing)
     spectrum = spectrum_within(about_mean, point, spread.gram)
     spectrum = Spectrum(spectrum.axes, spectrum.values * reach.inflation)
-    found = _report(problem, descent, spectrum, spread.leftover, spread.mass, rows)
+    found = _report(problem, descent, spectrum, spread.leftover, spread.mass, closing)
     return _with_named_axes(found, problem, within=found.subspace.basis)
 
 
@@ -94,11 +92,10 @@ def _fit_by_scree(problem: Problem, wanted: int | float | None, exhausted: int, 
     while True:
         descent = _efficient(problem, problem.descend(k))
         reach, closing = problem.close(descent)
-        rows = closing.rows
-        if k == 0 or not _vanished(problem, rows[:, 0]):
+        if k == 0 or not _vanished(problem, closing):
             break
         k -= 1
-    about_mean = _Mean.of(problem, closing, rows[:, 2], descent.point)
+    about_mean = _Mean.of(problem, closing, reach, descent.point)
     descent = about_mean.within(problem, descent)
     spectrum = full_spectrum(about_mean, descent.point, problem.span())
     within = np.sum((descent.point.basis.T @ spectrum.axes) ** 2, axis=0)
@@ -117,7 +114,7 @@ def _fit_by_scree(problem: Problem, wanted: int | float | None, exhausted: int, 
                 return found
     left = float(spectrum.values[number:].sum())
     mass = about_mean.spread.mass
-    found = _report(problem, descent, spectrum.first(number), left, mass, rows)
+    found = _report(problem, descent, spectrum.first(number), left, mass, closing)
     return _with_named_axes(found, problem)
 
 
@@ -129,8 +126,8 @@ def _efficient(problem: Problem, descent: Descent) -> Descent:
     """
     if not isinstance(problem.settings.loss, ScaleMinimizer):
         return descent
-    keep = _description.near_rows(problem.source, problem.weights, descent.point)
-    objective = _description.of_rows(problem.source, keep, problem.weights)
+    keep = _description.near_rows(problem.source, descent.point)
+    objective = KeptObjective(problem.source, descent.point, keep)
     result = run(
         Reweighted(form_scatter=len(problem.center) <= 2000),
         objective,
@@ -146,21 +143,24 @@ def _efficient(problem: Problem, descent: Descent) -> Descent:
 class _Mean:
     """Moments of the rows that count about their mean, unless the user has set the center."""
 
-    problem: Problem
-    keep: Array
+    rows: Evaluate
     center: Float64Array
     spread: Spread
 
     @classmethod
-    def of(cls, problem: Problem, closing: Closing, keep: Array, point: Subspace) -> _Mean:
-        kept = closing.kept
+    def of(cls, problem: Problem, closing: Closing, keep: Reach, point: Subspace) -> _Mean:
+        source, kept = problem.source, closing.kept
+        # Where every row counts there is no need to look which do.
+        everything = FixedObjective(source, L2p(2.0), L2p(2.0), source.weights)
+        rows = everything if keep.is_all else KeptObjective(source, point, keep)
         if not isinstance(problem.settings.center, str):
-            return cls(problem, keep, point.center, kept)
-        return cls(problem, keep, point.center + kept.shift, kept.about_mean(point.basis))
+            return cls(rows, point.center, kept)
+        return cls(rows, point.center + kept.shift, kept.about_mean(point.basis))
 
     def __call__(self, point: Subspace, probe: Float64Array | None) -> Moments:
-        rows = _description.of_rows(self.problem.source, self.keep > 0, self.problem.weights)
-        twice = rows(Subspace(point.basis, self.center), probe)  # least squares weigh a row by 2
+        twice = self.rows(
+            Subspace(point.basis, self.center), probe
+        )  # least squares weigh a row by 2
         return replace(twice, product=twice.product / 2, gram=twice.gram / 2)
 
     def within(self, problem: Problem, descent: Descent) -> Descent:
@@ -182,10 +182,10 @@ def _report(
     spectrum: Spectrum,
     leftover: float,
     mass: float,
-    rows: Array,
+    closing: Closing,
 ) -> Fit:
     point = descent.point
-    exact = descent.objective.exact(rows[:, 0])
+    exact = descent.objective.exact(closing)
     against = None
     if problem.settings.check_breakdown and not _withstands(problem):
         against = contradiction(
@@ -201,7 +201,7 @@ def _report(
         leftover=leftover,
         mass=mass,
         objective=descent.result.history[-1]["objective"] if exact is None else exact,
-        weights=rows[:, 1],
+        weights=np.concatenate(closing.weights) if closing.weights else None,
         result=descent.result,
         solver=descent.solver,
         against=against,
@@ -213,7 +213,7 @@ def _withstands(problem: Problem) -> bool:
     return problem.settings.is_plain or isinstance(problem.settings.loss, ScaleMinimizer)
 
 
-def _with_named_axes(found: Fit, problem: Problem, within: Array | None = None) -> Fit:
+def _with_named_axes(found: Fit, problem: Problem, within: Float64Array | None = None) -> Fit:
     """The fit with its axes of no variance chosen by the others alone.
 
     Any basis of what the rows do not span would do; this one does not depend on rounding.
@@ -241,5 +241,5 @@ def _without_start(settings: Settings) -> Settings:
     return settings if isinstance(settings.start, str) else replace(settings, start="auto")
 
 
-def _vanished(problem: Problem, t: Float64Array) -> bool:
-    return float(t.max()) <= (_VANISHED * problem.scale) ** 2
+def _vanished(problem: Problem, closing: Closing) -> bool:
+    return closing.farthest <= (_VANISHED * problem.scale) ** 2

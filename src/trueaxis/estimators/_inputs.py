@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import scipy.linalg
+from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from trueaxis._linalg import polar
-from trueaxis._typing import Array, Float64Array
+from trueaxis._products import Block, dense_rows
+from trueaxis._sweep import pieces
+from trueaxis._typing import Float64Array
 from trueaxis.losses import L1, Bisquare, Cauchy, Huber, L2p, Loss, Trimmed
-from trueaxis.sources import DenseSource
+from trueaxis.sources import DenseSource, Source, SparseSource
 from trueaxis.starts import STARTS
 
 LOSSES = ("l2p", "l1", "huber", "cauchy", "bisquare", "trimmed")
@@ -104,18 +108,18 @@ def check_n_components(n_components: Any, limit: int, n: int, m: int) -> int | f
     )
 
 
-def check_rows(estimator: Any, X: Any, *, reset: bool) -> Array:
-    """X as a two-dimensional float array, without a copy where it is one already."""
-    return np.asarray(
-        validate_data(
-            estimator,
-            X,
-            reset=reset,
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,
-            ensure_min_samples=1,
-        )
+def open_rows(estimator: Any, X: Any, *, reset: bool) -> Source:
+    """The rows of X as a source, without a copy where they are numbers already."""
+    checked = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        ensure_all_finite=False,
+        ensure_min_samples=1,
     )
+    return SparseSource(checked) if sparse.issparse(checked) else DenseSource(np.asarray(checked))
 
 
 def check_sample_weight(sample_weight: Any, n: int) -> Float64Array | None:
@@ -145,52 +149,84 @@ def check_sample_weight(sample_weight: Any, n: int) -> Float64Array | None:
     return None if (weights == 1.0).all() else weights
 
 
-def check_finite(source: DenseSource, columns: Any = None) -> float:
+def check_finite(source: Source, columns: Any = None) -> float:
     """The largest absolute entry; NaN and infinity are refused with the first place they stand."""
-    peaks = source.collect(_peak)
-    peak = float(np.max(peaks)) if np.isfinite(peaks).all() else np.nan
+    peak = source.reduce(_Peak.of).value
     if np.isfinite(peak):
         # Variances of larger entries overflow, and of smaller ones vanish.
-        low, high = _VARIANCE_RANGE[source.dtype]
+        low, high = _VARIANCE_RANGE[source.answers]
         if peak > high or 0 < peak < low:
             raise ValueError(
-                f"The largest entry of X is {peak:.3g} in size, whose square {source.dtype} cannot "
-                f"hold; multiply X by a constant that brings it between {low:.0e} and {high:.0e}."
+                f"The largest entry of X is {peak:.3g} in size, whose square {source.answers} "
+                "cannot hold; multiply X by a constant that brings it between "
+                f"{low:.0e} and {high:.0e}."
             )
         return peak
-    row, column, value = first_non_finite(source)
+    place = source.reduce(_FirstBad.of).place
+    assert place is not None  # the peak told of it
+    row, column, value = place
     name = f" ({columns[column]!r})" if columns is not None else ""
     what = "NaN" if np.isnan(value) else "infinity"
     raise ValueError(
-        f"Input X contains {what}: first at row {row}, column {column}{name}, counted from 0. "
-        "Remove or impute such entries before the fit, for example with "
+        f"Input X contains {what}: first at {source.locate(row)}, column {column}{name}, counted "
+        "from 0. Remove or impute such entries before the fit, for example with "
         "sklearn.impute.SimpleImputer."
     )
 
 
-def peak_of_some(source: DenseSource) -> float | None:
+def peak_of_some(source: Source) -> float | None:
     """The largest absolute entry of a few rows; None where all entries should be looked at."""
     n, m = source.shape
     if n < m or n * m < _LARGE:
         return None
     few, _ = source.take(np.arange(0, n, max(1, n // _FEW)))
     peak = float(np.abs(few).max())
-    low, high = _SAFE_RANGE[source.dtype]
+    low, high = _SAFE_RANGE[source.answers]
     return peak if low < peak < high else None
 
 
-def first_non_finite(source: DenseSource) -> tuple[int, int, float]:
-    """Row, column and value of the first entry that is no finite number."""
-    bad = source.collect(lambda block: np.asarray(~np.isfinite(block).all(axis=1)))
-    row = int(np.argmax(bad))
-    entries, _ = source.take(np.array([row]))
-    column = int(np.argmax(~np.isfinite(entries[0])))
-    return row, column, float(entries[0, column])
+@dataclass(frozen=True, slots=True)
+class _Peak:
+    """The largest absolute entry; not finite where one is not."""
+
+    value: float
+
+    @classmethod
+    def of(cls, block: Block, _: object) -> _Peak:
+        # A NaN makes both extremes NaN, an infinity one of them infinite.
+        if not block.shape[0]:
+            return cls(0.0)
+        return cls(max(abs(float(block.max())), abs(float(block.min()))))
+
+    def __add__(self, other: _Peak) -> _Peak:
+        return _Peak(float(np.maximum(self.value, other.value)))
 
 
-def _peak(block: Array) -> Array:
-    # A NaN makes both extremes NaN, an infinity one of them infinite.
-    return np.array([max(abs(float(block.max())), abs(float(block.min())))])
+@dataclass(frozen=True, slots=True)
+class _FirstBad:
+    """Where the first entry stands that is no finite number, in a number of rows."""
+
+    rows: int
+    place: tuple[int, int, float] | None
+
+    @classmethod
+    def of(cls, block: Block, _: object) -> _FirstBad:
+        n, m = block.shape
+        for rows in pieces(n, m):
+            entries = dense_rows(block, rows)
+            bad = ~np.isfinite(entries)
+            if bad.any():
+                row, column = np.unravel_index(int(np.argmax(bad)), bad.shape)
+                value = float(entries[row, column])
+                return cls(n, (rows.start + int(row), int(column), value))
+        return cls(n, None)
+
+    def __add__(self, other: _FirstBad) -> _FirstBad:
+        place = self.place
+        if place is None and other.place is not None:
+            row, column, value = other.place
+            place = (self.rows + row, column, value)
+        return _FirstBad(self.rows + other.rows, place)
 
 
 def safe_unit(peak: float, dtype: np.dtype) -> float:

@@ -20,7 +20,7 @@ from trueaxis.losses import L2p
 from trueaxis.solvers.base import Evaluate, Solver
 from trueaxis.solvers.driver import Callback, Journal, Result, run
 from trueaxis.solvers.true_l1 import EvaluateL1, TrueL1
-from trueaxis.sources import DenseSource
+from trueaxis.sources import DenseSource, Source
 
 PAPERS = ("proximal", "accelerated", "reweighted")
 _LOOKS = 1 << 21  # entries of the sample times elementary subspaces that are evaluated,
@@ -36,7 +36,7 @@ class L1Fit:
 
     Parameters
     ----------
-    source : DenseSource
+    source : Source
     objective : callable
         Makes the evaluation of the paper's ℓ1 weights over the source, anew for every solver.
     sample, sample_weights : ndarray of shape (n, m), and (n,) or None
@@ -48,7 +48,7 @@ class L1Fit:
         Changes of the objective that count as none to the paper's solvers.
     """
 
-    source: DenseSource
+    source: Source
     objective: Callable[[], Evaluate]
     sample: Float64Array
     sample_weights: Float64Array | None
@@ -111,9 +111,7 @@ class L1Fit:
             callback=callback,
         )
 
-    def _candidates(
-        self, start: Subspace, sample: DenseSource, evaluate: EvaluateL1
-    ) -> list[Subspace]:
+    def _candidates(self, start: Subspace, sample: Source, evaluate: EvaluateL1) -> list[Subspace]:
         """Starts that the rows themselves suggest."""
         k, c = start.n_components, start.center
         points = [
@@ -163,7 +161,7 @@ class L1Fit:
                 yield Subspace(orthonormalize(directions), through)
 
 
-def evaluator(source: DenseSource) -> EvaluateL1:
+def evaluator(source: Source) -> EvaluateL1:
     """(point, μ) → the slopes of the rows of a source."""
 
     def evaluate(point: Subspace, mu: float) -> Slopes:

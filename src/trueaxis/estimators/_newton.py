@@ -29,7 +29,7 @@ from trueaxis.losses import Loss
 from trueaxis.solvers import Result
 from trueaxis.solvers.driver import Journal
 from trueaxis.solvers.newton import Newton
-from trueaxis.sources import DenseSource
+from trueaxis.sources import DenseSource, Source
 
 _ROWS, _ENTRIES = 4000, 400_000  # a sample has so many of either, whichever are more rows,
 _SHARE = 10  # in a tenth of the rows of large data: half of their bytes, as float32
@@ -41,6 +41,7 @@ _PARTS = 4
 _SMALL = 1 << 17  # entries below which a thread costs more than it saves
 _FEW = 300  # rows that tell the scale of the residuals
 _ALL_AXES = 40  # columns up to which a majorizing step sees all of A
+_THIN = 4  # of so many rows at least one is swept where a sample tells too little
 _ENOUGH = 20  # rows a column, with which a sample tells what the scatter along N is
 
 
@@ -57,14 +58,14 @@ class Sample:
     @classmethod
     def of(
         cls,
-        source: DenseSource,
-        weights: Float64Array | None,
+        source: Source,
         k: int,
         origin: Float64Array,
         rng: np.random.RandomState,
     ) -> Sample:
         """A tenth of the rows where they are many, drawn by weight; all where they are few."""
         n, m = source.shape
+        weights = source.weights
         size = max(_ROWS, _ENTRIES // m, 200 * k)
         if n * m > _LARGE:
             size = min(size, max(n // _SHARE, 20 * k))
@@ -96,7 +97,8 @@ class Sample:
             few = np.arange(len(self.rows))
         else:
             few = starts.rows_at(rng.random_sample(_FEW), len(self.rows), self.omega)
-        return self.rows[few[starts.distinct_rows(self.rows, few)]].astype(np.float64)
+        rows = self.rows[few]
+        return rows[starts.distinct_rows(rows)].astype(np.float64)
 
     def curvature(
         self, at: Subspace, loss: Loss, workers: Workers, *, moves_center: bool
@@ -145,8 +147,7 @@ class Found(NamedTuple):
 
 
 def newton_fit(
-    source: DenseSource,
-    weights: Float64Array | None,
+    source: Source,
     start: Subspace,
     loss: Loss,
     smoothing: float | None,
@@ -163,7 +164,7 @@ def newton_fit(
     outweigh all others in the end, and J is not smooth there.
     """
     k, m = start.n_components, len(start.center)
-    sample = Sample.of(source, weights, k, start.center, rng)
+    sample = Sample.of(source, k, start.center, rng)
     further = m - k if m <= _ALL_AXES else min(m - k, max(10, _FURTHER * k))
     N = np.random.default_rng(0).standard_normal((m, further))
     point = sample.lower(start)
@@ -172,6 +173,14 @@ def newton_fit(
         some = DenseSource(rows, weights=omega, workers=workers)
         rough = make_objective(some, loss, omega, smoothing, few, scale)
         point, N = solver.roughly(rough, point, N, journal if sample.whole else None)
+    point = Subspace(point.basis, point.center + sample.origin)
+    # With few rows a column the curvature is noise where it matters, along N.
+    wide = len(sample.rows) < _ENOUGH * m
+    every = source.every(max(_THIN, source.shape[0] // (_ENOUGH * m))) if wide else None
+    if every is not None and not sample.whole:
+        few = few + sample.origin
+        rough = make_objective(every, loss, every.weights, smoothing, few, scale)
+        point, N = solver.roughly(rough, point, N)
     bare = loss
     if isinstance(rough, AnnealedObjective):
         settled = rough.settled(point)
@@ -180,8 +189,7 @@ def newton_fit(
         loss = settled
     elif isinstance(rough, FixedObjective):
         loss = rough.loss
-    point = Subspace(point.basis, point.center + sample.origin)
-    objective = FixedObjective(source, loss, bare, weights)
+    objective = FixedObjective(source, loss, bare, source.weights)
 
     def curvature(at: Subspace) -> SummedCurvature:
         return sample.curvature(at, loss, workers, moves_center=solver.moves_center)
@@ -191,11 +199,9 @@ def newton_fit(
     def last(at: Subspace) -> Moments:
         nonlocal closed
         keep = reach(at)
-        closed = (at, keep, close(source, at, loss, keep))
+        closed = (at, keep, close(source, at, loss, bare, keep))
         return finite(closed[2].moments)
 
-    # With few rows a column the curvature is noise where it matters, along N.
-    wide = len(sample.rows) < _ENOUGH * m
     result = solver.run(objective, curvature, point, N, journal, wide=wide, last=last)
     if closed is None or closed[0] is not result.point:
         return Found(result, objective, None)

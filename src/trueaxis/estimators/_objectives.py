@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -10,10 +9,10 @@ import numpy as np
 
 from trueaxis._moments import Moments
 from trueaxis._subspace import Subspace
-from trueaxis._sweep import Closing, ClosingSweep, Sweep, row_terms
-from trueaxis._typing import Array, Float64Array
+from trueaxis._sweep import Closing, ClosingSweep, Keep, KeptSweep, Look, Sweep, row_squares
+from trueaxis._typing import Float64Array
 from trueaxis.losses import L1, L2p, Loss, ScaleMinimizer
-from trueaxis.sources import DenseSource
+from trueaxis.sources import Source
 
 # The largest weight that smoothing leaves a row, beside a typical one: beyond it the scatter
 # matrix is dominated by the rounding of the few rows that the subspace passes through.
@@ -37,8 +36,13 @@ class Objective(Protocol):
         """The loss that the evaluation at this point uses."""
         ...
 
-    def exact(self, t: Float64Array) -> float | None:
-        """The objective without smoothing, from the t_i of all rows; None where t cannot tell."""
+    @property
+    def bare(self) -> Loss:
+        """The loss without smoothing."""
+        ...
+
+    def exact(self, closing: Closing) -> float | None:
+        """The objective without smoothing at the point last asked for; None where t cannot tell."""
         ...
 
 
@@ -54,20 +58,22 @@ def finite(moments: Moments) -> Moments:
 
 
 def close(
-    source: DenseSource,
+    source: Source,
     point: Subspace,
     loss: Loss,
-    keep: Callable[[Float64Array, Array], Array],
+    bare: Loss,
+    keep: Keep,
 ) -> Closing:
-    """One last sweep at a point: of every row t_i and d_i, and how those that agree lie."""
-    return source.reduce(ClosingSweep(Sweep.at(point, point.basis, loss, source.dtype), keep))
+    """One last sweep at a point: the weights of all rows, and how those that agree lie."""
+    sweep = Sweep.at(point, point.basis, loss, source.dtype)
+    return source.reduce(ClosingSweep(sweep, keep, bare, each=source.has_rows))
 
 
 @dataclass
 class FixedObjective:
     """One loss, the same at every point; `bare` is it without smoothing."""
 
-    source: DenseSource
+    source: Source
     loss: Loss
     bare: Loss
     omega: Float64Array | None
@@ -80,12 +86,9 @@ class FixedObjective:
         """The loss."""
         return self.loss
 
-    def exact(self, t: Float64Array) -> float | None:
+    def exact(self, closing: Closing) -> float | None:
         """Σ ω_i ρ(t_i) of the bare loss."""
-        if self.bare.entrywise:
-            return None
-        value, _ = self.bare.value_and_weight(t)
-        return float(value.sum() if self.omega is None else self.omega @ value)
+        return None if self.bare.entrywise else closing.bare
 
 
 @dataclass
@@ -140,7 +143,7 @@ class AnnealedObjective(FixedObjective):
 class ScaledObjective:
     """A bounded loss whose scale is that of the residuals at the point: a pass more each."""
 
-    source: DenseSource
+    source: Source
     loss: ScaleMinimizer
     omega: Float64Array | None
     floor: float
@@ -155,15 +158,35 @@ class ScaledObjective:
     def loss_at(self, point: Subspace) -> Loss:
         """The loss at the scale of the residuals that the point leaves."""
         if self._scaled is None or point is not self._point:
-            t = self.source.collect(row_terms(point, self.source.dtype))[:, 0]
+            t = self.source.collect(row_squares(point, self.source.dtype))
             scale = max(self.loss.scale_of(t, self.omega), self.floor)
             self._point, self._scaled = point, self.loss.scaled(scale)
             self._value = self.loss.objective(t, self.omega)
         return self._scaled
 
-    def exact(self, t: Float64Array) -> float | None:
+    @property
+    def bare(self) -> Loss:
+        """The loss, which has nothing to smooth."""
+        return self.loss
+
+    def exact(self, closing: Closing) -> float | None:
         """What the loss minimizes."""
-        return self.loss.objective(t, self.omega)
+        return self._value
+
+
+@dataclass(frozen=True)
+class KeptObjective:
+    """Plain least squares of those rows that `keep` is true for as they lie about a point."""
+
+    source: Source
+    about: Subspace
+    keep: Keep
+
+    def __call__(self, point: Subspace, probe: Float64Array | None) -> Moments:
+        """One evaluation."""
+        squares, dtype = L2p(2.0), self.source.dtype
+        sweep = Sweep.at(point, probe, squares, dtype)
+        return self.source.reduce(KeptSweep(Look(self.about, squares, dtype), self.keep, sweep))
 
 
 def smoothing_share(loss: Loss, largest: float = _LARGEST_WEIGHT) -> float:
@@ -173,7 +196,7 @@ def smoothing_share(loss: Loss, largest: float = _LARGEST_WEIGHT) -> float:
 
 
 def make_objective(
-    source: DenseSource,
+    source: Source,
     loss: Loss,
     omega: Float64Array | None,
     smoothing: float | None,

@@ -11,7 +11,6 @@ from trueaxis import starts
 from trueaxis._linalg import orthonormalize
 from trueaxis._subspace import Subspace
 from trueaxis._sweep import Closing
-from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
 from trueaxis.estimators._center import first_center, origin_of
 from trueaxis.estimators._coordinates import Coordinates, reduce_rows
@@ -20,13 +19,11 @@ from trueaxis.estimators._l1 import PAPERS, L1Fit
 from trueaxis.estimators._newton import newton_fit
 from trueaxis.estimators._objectives import NotFiniteError, Objective, close, make_objective
 from trueaxis.estimators._settings import Settings
+from trueaxis.estimators._solver import choose_solver
 from trueaxis.estimators._start import choose_start
 from trueaxis.losses import L1, L2p, Loss, ScaledLoss, ScaleMinimizer
 from trueaxis.solvers import (
-    Accelerated,
     Callback,
-    Orthogonal,
-    Proximal,
     Result,
     Reweighted,
     Solver,
@@ -36,15 +33,13 @@ from trueaxis.solvers import (
 )
 from trueaxis.solvers.driver import Journal
 from trueaxis.solvers.newton import Newton
-from trueaxis.sources import DenseSource
+from trueaxis.sources import DenseSource, Source
 
-_SCATTER_COLUMNS = 2000  # beyond this, A (32 MB) is not formed even where n >= m
 # Relative changes of an objective that is summed in float64 from products in this precision.
 _ROUNDING = {np.dtype(np.float64): 2e-15, np.dtype(np.float32): 1e-7}
 _ROUNDED = 8.0  # times eps, a share of the farthest row's distance that rounding may make
 _TINY = 1 << 13  # entries up to which the exact eigenproblem of A costs least
 _PATIENCE = 3
-_AUTO_COLUMNS = 400  # up to here the eigenproblem of A is cheap beside the sweep
 
 
 @dataclass(frozen=True)
@@ -67,8 +62,7 @@ class Problem:
     """Rows in the coordinates of the fit, a sample of them, and where the fit begins."""
 
     settings: Settings
-    source: DenseSource
-    weights: Float64Array | None
+    source: Source
     coordinates: Coordinates
     center: Float64Array
     scale: float
@@ -78,24 +72,20 @@ class Problem:
     distinct: Array
     seed: int
     unit: float
-    workers: Workers
 
     @classmethod
     def pose(
         cls,
-        X: Array,
-        weights: Float64Array | None,
-        unit: float,
+        source: Source,
         most: int,
         n_components: int | float | None,
         settings: Settings,
-        workers: Workers,
         rng: np.random.RandomState,
     ) -> Problem:
-        """The problem for the rows X / unit, of which at most `most` axes are wanted."""
-        n, m = X.shape
+        """The problem for the rows of a source, of which at most `most` axes are wanted."""
+        n, m = source.shape
+        weights, unit = source.weights, source.unit
         expected = n_components if isinstance(n_components, int) else min(most, 10)
-        source = DenseSource(X, weights=weights, workers=workers, unit=unit)
         drawn = starts.sample_rows(n, weights, starts.sample_size(expected, m), rng)
         rows = np.arange(n) if drawn is None else drawn
         basis = None if isinstance(settings.start, str) else settings.start
@@ -105,25 +95,29 @@ class Problem:
         if not isinstance(n_components, int) or n_components > n:
             # Weights can stand for more rows than there are; their axes need room to be named.
             further = np.random.default_rng(0).standard_normal((max(0, most - n), m))
-        if not settings.loss.entrywise and n + len(further) < m:
-            origin = origin_of(source, settings.center, unit)
-            reduced, lowered, coordinates = reduce_rows(X, origin, further, workers, unit, least)
+        wide = None if settings.loss.entrywise or n + len(further) >= m else source.wide()
+        if wide is not None:
+            origin = origin_of(source, settings.center)
+            reduced, lowered, coordinates = reduce_rows(
+                wide, origin, further, source.workers, unit, least
+            )
             basis = None if basis is None else np.ascontiguousarray(lowered.T)
-            source = DenseSource(reduced, weights=weights, workers=workers)
+            source = DenseSource(reduced, weights=weights, workers=source.workers)
         sample, sample_weights = source.take(rows)
         if drawn is not None:
             sample_weights = None  # drawn by weight
         if not np.isfinite(sample).all():
             raise NotFiniteError
-        distinct = starts.distinct_rows(X, rows)
+        # In other coordinates rows that repeat one another differ by rounding.
+        distinct = starts.distinct_rows(*((sample,) if wide is None else (wide, rows)))
         if coordinates.is_own or isinstance(settings.center, str):
             center = first_center(source, sample, sample_weights, settings.center, unit)
         else:
             center = np.zeros(source.shape[1])  # the origin
         scale = starts.typical_distance(sample, center, sample_weights)
         return cls(
-            settings, source, weights, coordinates, center, scale, basis, sample, sample_weights,
-            distinct, int(rng.randint(2**31 - 1)), unit, workers,
+            settings, source, coordinates, center, scale, basis, sample, sample_weights,
+            distinct, int(rng.randint(2**31 - 1)), unit,
         )  # fmt: skip
 
     @property
@@ -218,9 +212,10 @@ class Problem:
         if loss.entrywise:
             return 0.0
         if isinstance(loss, ScaleMinimizer):
-            return loss.objective(t, self.weights)
+            return loss.objective(t, self.source.weights)
         value, _ = loss.value_and_weight(t)
-        return float(value.sum() if self.weights is None else self.weights @ value)
+        omega = self.source.weights
+        return float(value.sum() if omega is None else omega @ value)
 
     def _begin(self, start: Subspace) -> Subspace:
         return start if self.settings.moves_center else Subspace(start.basis, self.center)
@@ -229,7 +224,6 @@ class Problem:
         settings = self.settings
         found = newton_fit(
             self.source,
-            self.weights,
             self._begin(start),
             self._loss_at(start),
             settings.smoothing,
@@ -242,7 +236,7 @@ class Problem:
             ),
             Journal(self._told(settings.callback), settings.verbose),
             self.rng,
-            self.workers,
+            self.source.workers,
             self.reach,
         )
         if found is None:
@@ -262,7 +256,7 @@ class Problem:
         return make_objective(
             self.source,
             self._loss_at(start),
-            self.weights,
+            self.source.weights,
             self.settings.smoothing,
             self.sample[self.distinct],
             self.scale,
@@ -281,20 +275,8 @@ class Problem:
         )
 
     def _solver(self, name: str) -> Solver[Any, Any]:
-        """The solver asked for; "auto" chooses by the shape of the data."""
-        m = self.source.shape[1]
-        if name == "proximal":
-            return Proximal()
-        if name == "accelerated":
-            return Accelerated()
-        if name == "orthogonal":
-            return Orthogonal()
-        # One eigenproblem is all of plain PCA; other losses have as many as they have steps.
-        if name == "auto" and m > _AUTO_COLUMNS and not self.settings.is_plain:
-            return Orthogonal()
-        if m > _SCATTER_COLUMNS:
-            return Reweighted(form_scatter=False)
-        return Reweighted(span=self.span())
+        plain = self.settings.is_plain
+        return choose_solver(name, self.source.shape[1], self.span, plain=plain)
 
     def span(self) -> Float64Array | None:
         """A basis of a space that holds the rows, where they are few and in their own columns."""
@@ -316,8 +298,9 @@ class Problem:
         if descent.closing is not None:
             return descent.closing
         keep = self.reach(descent.point)
-        loss = descent.objective.loss_at(descent.point)
-        return keep, close(self.source, descent.point, loss, keep)
+        objective = descent.objective
+        loss = objective.loss_at(descent.point)
+        return keep, close(self.source, descent.point, loss, objective.bare, keep)
 
     def in_data(self, subspace: Subspace) -> Subspace:
         """A subspace in the coordinates and units of the data."""

@@ -38,7 +38,10 @@ def choose_start(
     and the two PCA are refined by twice as many on the whole sample, where the best is kept.
     """
     few, few_weights = starts.subsample(sample, weights, max(_ROWS, 10 * k), rng)
-    named = named_starts(*((sample, weights) if hard else (few, few_weights)), k, center)
+    if hard:
+        named = resistant_starts(sample, weights, k, center, rng, moves=moves)
+    else:
+        named = named_starts(few, few_weights, k, center)
     if isinstance(loss, L2p) and loss.p == 2.0:
         return named[0]
     steps = 15 if hard else 4
@@ -87,6 +90,21 @@ def named_starts(
     """Spherical PCA and plain PCA about the center."""
     bases = [find(sample, k, center, weights) for find in (starts.spherical, starts.plain)]
     return Starts(np.stack(bases), np.stack([center, center]))
+
+
+def resistant_starts(
+    sample: Float64Array,
+    weights: Float64Array | None,
+    k: int,
+    center: Float64Array,
+    rng: np.random.RandomState,
+    *,
+    moves: bool,
+) -> Starts:
+    """Those two, and PCA of the rows that no direction shows to be far out."""
+    third = starts.least_outlying(sample, k, center, weights, rng, moves=moves)
+    named = named_starts(sample, weights, k, center)
+    return named.join(Starts(third.basis[None], third.center[None]))
 
 
 def weigher(loss: Loss, weights: Float64Array | None) -> Weigher:

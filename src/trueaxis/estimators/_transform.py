@@ -16,7 +16,6 @@ from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
 from trueaxis.estimators import _gaussian, _inputs
 from trueaxis.estimators._distances import OutlierDistances
-from trueaxis.sources import DenseSource
 
 
 @contextmanager
@@ -46,6 +45,11 @@ class AxesTransformer(
     whiten: bool
     n_jobs: int | None
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     @property
     def _n_features_out(self) -> int:
         return len(self.components_)
@@ -70,18 +74,19 @@ class AxesTransformer(
             ``(X - mean_) @ components_.T``, scaled to unit variance where `whiten` is set.
         """
         check_is_fitted(self)
-        X = _inputs.check_rows(self, X, reset=False)
+        rows = _inputs.open_rows(self, X, reset=False)
         # Scaled axes rather than scaled scores: the same numbers, without another pass.
         P = self.components_.T / self._whitening() if self.whiten else self.components_.T
         k = P.shape[1]
-        P = _products.padded_columns(P, X.dtype)
-        center = _products.split_center(self.mean_.astype(np.float64), X.dtype)
+        P = _products.padded_columns(P, rows.dtype)
+        center = _products.split_center(self.mean_.astype(np.float64), rows.dtype)
         with Workers.start(self.n_jobs) as workers:
-            source = DenseSource(X, workers=workers)
+            source = rows.posed(workers)
             _inputs.check_finite(source, getattr(self, "feature_names_in_", None))
-            return source.collect(
-                lambda block: _products.project(block, center, P, 0).Z[:, :k].copy()
+            scores: Array = source.collect(
+                lambda block: _products.project(block, center, P, 0).Z[:, :k].astype(rows.answers)
             )
+            return scores
 
     def inverse_transform(self, X: Any) -> Array:
         """Rows of the data's space from scores.

@@ -26,7 +26,7 @@ from trueaxis.outliers import (
     score_cutoff,
     score_distances,
 )
-from trueaxis.sources import DenseSource
+from trueaxis.sources import Source
 
 _SCREE = 100  # axes whose variances are taken for the whole
 
@@ -116,6 +116,11 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         self.n_jobs = n_jobs
         self.callback = callback
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PCAOutlierDetector:
         """Find the axes and the cut-offs.
 
@@ -133,19 +138,19 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
             The fitted estimator.
         """
         with unchanged_on_error(self), single_threaded_blas():
-            self._fit(_inputs.check_rows(self, X, reset=True), sample_weight)
+            self._fit(_inputs.open_rows(self, X, reset=True), X, sample_weight)
         return self
 
-    def _fit(self, X: Array, sample_weight: Any) -> None:
+    def _fit(self, rows: Source, X: Any, sample_weight: Any) -> None:
         # Score and residual of a Gaussian row are independent.
         each = np.sqrt(_inputs.real_in("quantile", self.quantile, 0.0, 1.0, "(0, 1)"))
         share = self.contamination
         if share is not None:
             share = _inputs.real_in("contamination", share, 0.0, 0.5, "(0, 0.5]")
-        weights = _inputs.check_sample_weight(sample_weight, len(X))
+        weights = _inputs.check_sample_weight(sample_weight, rows.shape[0])
         rng = check_random_state(0 if self.random_state is None else self.random_state)
         self.pca_ = RobustPCA(
-            self._number(X, weights, rng),
+            self._number(rows, weights, rng),
             loss=self.loss,
             p=self.p,
             solver=self.solver,
@@ -154,8 +159,8 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
             n_jobs=self.n_jobs,
             callback=self.callback,
         ).fit(X, sample_weight=weights)
-        od, Z = self._terms(X)
-        counts = np.ones(len(X)) if weights is None else weights
+        od, Z = self._terms(rows)
+        counts = np.ones(len(od)) if weights is None else weights
         size = starts.typical_distance(np.column_stack([od, Z]), np.zeros(1 + Z.shape[1]), weights)
         self.orthogonal_cutoff_ = orthogonal_cutoff(od, each, weights, floor=ROUNDING * size)
         within = counts * (od <= self.orthogonal_cutoff_)
@@ -170,23 +175,24 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
             self.score_cutoff_ *= factor
             self.orthogonal_cutoff_ *= factor
 
-    def _number(self, X: Array, weights: Float64Array | None, rng: Any) -> Any:
+    def _number(self, X: Source, weights: Float64Array | None, rng: Any) -> Any:
         """What to ask `RobustPCA` for; the number of axes in the robust scree where that is."""
         if not isinstance(self.n_components, str):
             return self.n_components
         _inputs.choice("n_components", self.n_components, ("scree",), ", a number, or a share")
+        n, m = X.shape
         with Workers.start(self.n_jobs) as workers:
-            source = DenseSource(X, weights=weights, workers=workers)
+            source = X.posed(workers, weights=weights)
             _inputs.check_finite(source, getattr(self, "feature_names_in_", None))
-        drawn = starts.sample_rows(len(X), weights, starts.sample_size(10, X.shape[1]), rng)
+        drawn = starts.sample_rows(n, weights, starts.sample_size(10, m), rng)
         if drawn is None:
-            drawn = np.arange(len(X)) if weights is None else np.flatnonzero(weights)
+            drawn = np.arange(n) if weights is None else np.flatnonzero(weights)
             sample, counts = source.take(drawn)
         else:
             sample, counts = source.take(drawn)[0], None  # drawn by weight
-        center = _inputs.check_center(self.center, X.shape[1])
+        center = _inputs.check_center(self.center, m)
         if center is None:
-            center = np.zeros(X.shape[1])
+            center = np.zeros(m)
         elif isinstance(center, str):
             center = starts.spatial_median(sample, counts)
         rank = max(1, starts.sample_rank(sample, center))
@@ -197,18 +203,18 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         most = max(1, min(rank // 2, int(rows) // 10, 10))
         return starts.components_in_scree(variances, most=most)
 
-    def _terms(self, X: Array) -> tuple[Float64Array, Float64Array]:
+    def _terms(self, X: Source) -> tuple[Float64Array, Float64Array]:
         """Orthogonal distances, 0 where they are rounding, and scores."""
         names = getattr(self, "feature_names_in_", None)
         squares, Z = squares_and_scores(X, self.pca_, self.n_jobs, names)
         od = np.sqrt(squares)
-        rounding = max(ROUNDING, 8 * float(np.finfo(X.dtype).eps))
+        rounding = max(ROUNDING, 8 * float(np.finfo(X.answers).eps))
         od[od <= rounding * np.hypot(od, np.linalg.norm(Z, axis=1))] = 0.0
         return od, Z
 
     def _distances(self, X: Any) -> tuple[Float64Array, Float64Array]:
         check_is_fitted(self)
-        od, Z = self._terms(_inputs.check_rows(self, X, reset=False))
+        od, Z = self._terms(_inputs.open_rows(self, X, reset=False))
         return score_distances(Z, self.score_location_, self.score_scatter_), od
 
     def score_distance(self, X: Any) -> Float64Array:

@@ -11,14 +11,13 @@ from sklearn.utils import check_random_state
 
 from trueaxis._linalg import flip_signs
 from trueaxis._threads import Workers
-from trueaxis._typing import Array
 from trueaxis.estimators import _breakdown, _inputs
 from trueaxis.estimators._breakdown import Contradiction
 from trueaxis.estimators._fit import Fit, fit
 from trueaxis.estimators._objectives import NotFiniteError
 from trueaxis.estimators._settings import Settings
 from trueaxis.estimators._transform import AxesTransformer, unchanged_on_error
-from trueaxis.sources import DenseSource
+from trueaxis.sources import Source
 
 
 class RobustPCA(AxesTransformer):
@@ -196,7 +195,7 @@ class RobustPCA(AxesTransformer):
             The fitted estimator.
         """
         with unchanged_on_error(self):
-            against = self._fit(_inputs.check_rows(self, X, reset=True), sample_weight)
+            against = self._fit(_inputs.open_rows(self, X, reset=True), sample_weight)
         if not self.converged_ and self.tol > 0:
             warnings.warn(
                 f"RobustPCA stopped after max_iter={self.max_iter} updates at an estimated "
@@ -208,40 +207,45 @@ class RobustPCA(AxesTransformer):
         _breakdown.warn(self, against)
         return self
 
-    def _fit(self, X: Array, sample_weight: Any) -> Contradiction | None:
+    def _fit(self, X: Source, sample_weight: Any) -> Contradiction | None:
         n, m = X.shape
         weights = _inputs.check_sample_weight(sample_weight, n)
-        present = slice(None) if weights is None or weights.all() else weights > 0
-        rows = X[present]
-        total = float(len(rows) if weights is None else weights.sum())
+        present = np.ones(n, bool) if weights is None else weights > 0
+        rows = X if present.all() else X.where(present)
+        held = None if weights is None else weights[present]
+        total = float(n if weights is None else weights.sum())
         # Whole weights stand for repeated rows, and may allow as many more components.
         counts = weights is None or not np.any(weights % 1.0)
-        most = min(int(total) if counts else len(rows), m)
+        most = min(int(total) if counts else rows.shape[0], m)
         n_components = _inputs.check_n_components(self.n_components, most, n, m)
         settings = self._settings(n_components, m)
         power = settings.degree
         rng = check_random_state(0 if self.random_state is None else self.random_state)
         with Workers.start(self.n_jobs) as workers:
-            held = None if weights is None else weights[present]
 
-            def attempt(peak: float) -> tuple[Fit, float]:
+            def attempt(peak: float) -> tuple[Fit, Source]:
                 # Thresholds of the user's are sizes in the data's own units.
-                unit = 1.0 if power is None else _inputs.safe_unit(peak, X.dtype)
-                found = fit(rows, held, unit, n_components, most, settings, workers, rng)
-                return found, unit
+                unit = 1.0 if power is None else _inputs.safe_unit(peak, X.answers)
+                source = rows.posed(workers, weights=held, unit=unit)
+                return fit(source, n_components, most, settings, rng), source
 
-            source = DenseSource(X, workers=workers)
+            source = X.posed(workers)
             names = getattr(self, "feature_names_in_", None)
             peak = _inputs.peak_of_some(source) if settings.is_smooth_sum and held is None else None
             try:
-                found, unit = attempt(_inputs.check_finite(source, names) if peak is None else peak)
+                found, posed = attempt(
+                    _inputs.check_finite(source, names) if peak is None else peak
+                )
             except NotFiniteError:
                 # Large data are checked by the sweeps themselves: a pass over them for nothing
                 # else would cost as much as one of these.
-                found, unit = attempt(_inputs.check_finite(source, names))
-        self._take(found, total, unit, power or 0.0, X.dtype, most)
-        self.weights_ = np.zeros(n)
-        self.weights_[present] = found.weights * unit ** ((power or 2.0) - 2.0)
+                found, posed = attempt(_inputs.check_finite(source, names))
+        self._take(found, total, posed.unit, power or 0.0, X.answers, most)
+        self.n_sweeps_ = source.passes + posed.passes
+        self.weights_ = None
+        if found.weights is not None:
+            self.weights_ = np.zeros(n)
+            self.weights_[present] = found.weights * posed.unit ** ((power or 2.0) - 2.0)
         return found.against
 
     def _settings(self, n_components: int | float | None, m: int) -> Settings:
@@ -304,6 +308,5 @@ class RobustPCA(AxesTransformer):
         history["objective"] *= unit**power
         self.history_ = history
         self.n_iter_ = found.result.n_iter
-        self.n_sweeps_ = int(history[-1]["sweeps"])
         self.converged_ = found.result.converged
         self.solver_ = found.solver
