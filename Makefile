@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed-cli-test-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint clean distclean
+.PHONY: help demo test lint browser clean distclean
 
 help:  ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s%s\n", $$1, $$2 }'
@@ -21,6 +21,11 @@ lint: $(INSTALLED)  ## check style, format, types and which file may import whic
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q tests/test_imports.py
+
+browser:  ## install Chromium (Debian, as root), in which the report is tested
+	@command -v chromium > /dev/null || { \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+	    apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core > /dev/null; }
 
 clean:  ## remove caches, pictures and build products, but not .venv
 	rm -rf build dist demo-output .pytest_cache .hypothesis .mypy_cache .ruff_cache

@@ -1,7 +1,11 @@
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from helpers import heavy_tailed, random_basis
 from trueaxis import PCAOutlierDetector, RobustPCA
@@ -12,7 +16,10 @@ from trueaxis.outliers import KINDS
 
 
 def models(X, k=2):
-    return RobustPCA(k, check_breakdown=False).fit(X), PCAOutlierDetector(k).fit(X)
+    # A slow descent on random heavy tails is none of this file's business.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return RobustPCA(k, check_breakdown=False).fit(X), PCAOutlierDetector(k).fit(X)
 
 
 @given(st.integers(0, 10**6))
@@ -107,3 +114,12 @@ def test_regular_rows_of_robust_pca_are_flagged_as_rarely_as_the_detector_flags_
     X = np.random.default_rng(0).standard_normal((20000, 6)) * [5, 4, 1, 1, 1, 1]
     share = OutlierMap.of(RobustPCA(2).fit(X), X).flagged.mean()
     assert share == pytest.approx(0.025, rel=0.2)
+
+
+def test_sparse_rows_have_the_shares_of_dense_ones():
+    X = heavy_tailed(60, 5, 7) * (np.random.default_rng(0).random((60, 5)) < 0.6)
+    for model in models(X):
+        for kind in (sparse.csr_array, sparse.csr_matrix):
+            np.testing.assert_allclose(
+                contributions(model, kind(X)), contributions(model, X), atol=1e-8
+            )

@@ -15,8 +15,9 @@ from matplotlib.image import imread
 
 from trueaxis import RobustPCA, __version__, demo
 from trueaxis.datasets import make_contaminated
+from trueaxis.tables import read
 
-PICTURES = ("projection_axes.png", "convergence.png")
+PICTURES = ("outlier_map.png", "projection_axes.png", "convergence.png")
 README = Path(__file__).parent.parent / "README.md"
 
 
@@ -47,6 +48,16 @@ def test_the_table_has_clean_data_and_every_kind_of_outliers(shown: demo.Demo) -
     assert lines == [("none", 0.0), *((kind, share) for kind in kinds for share in (0.1, 0.2))]
     for row in shown.table:
         assert tuple(row.degrees) == demo.METHODS
+
+
+def test_threes_among_zeros_tilt_pca_and_are_found(shown: demo.Demo) -> None:
+    digits = shown.digits
+    assert 0.03 < digits.is_outlier.mean() < 0.06
+    assert digits.degrees[demo.PLAIN] > 45
+    assert digits.degrees[demo.ROBUST] < 15
+    assert digits.degrees[demo.BOUNDED] < 1
+    assert digits.flagged[digits.is_outlier].all()
+    assert digits.flagged[~digits.is_outlier].mean() < 0.02
 
 
 def test_the_oracle_is_within_a_degree(shown: demo.Demo) -> None:
@@ -121,7 +132,12 @@ def test_the_command_prints_the_table_and_writes_both_pictures(tmp_path: Path) -
     for word in ("none", "scattered", "clustered", "leverage", "lower objective", *demo.METHODS):
         assert word in done.stdout
     assert len(re.findall(r"^ *(?:scattered|clustered|leverage) +[12]0%", done.stdout, re.M)) == 6
-    assert max(len(line) for line in done.stdout.splitlines() if "Wrote" not in line) <= 80
+    assert max(len(line) for line in done.stdout.splitlines() if "/" not in line) <= 80
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "three 1" in page
+    assert (folder / "report.html").as_uri() in done.stdout
+    assert len(read(folder / "digits.csv")) == 187
+    assert not list(folder.glob(".*"))
     assert "\x1b[" not in done.stdout  # no colors, as this is no terminal
     for name in PICTURES:
         assert f"Wrote {folder / name}" in done.stdout

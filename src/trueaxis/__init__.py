@@ -25,7 +25,7 @@ _HOMES = {
     "RobustPCA": "trueaxis.estimators",
     "Subspace": "trueaxis._subspace",
 }
-_MODULES = ("datasets", "losses", "video")
+_MODULES = ("datasets", "losses", "plots", "report", "video")
 
 
 def __getattr__(name: str) -> Any:

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from trueaxis._typing import Array, Float64Array
-from trueaxis.estimators import _inputs
-from trueaxis.outlier_map import OutlierMap, axes_of, multiple
+from trueaxis.outlier_map import OutlierMap, axes_of, multiple, rows_of
 from trueaxis.outliers import whitening
 
 
@@ -55,18 +54,34 @@ def contributions(
     >>> int(shares[0].argmax()), bool(shares[0, 2] > 0.9)
     (2, True)
     """
-    found = OutlierMap.of(model, X, cutoffs)
-    rows = _inputs.check_rows(model, X, reset=False).astype(np.float64)
+    return shares(model, rows_of(model, X), OutlierMap.of(model, X, cutoffs))
+
+
+def shares(model: Any, rows: Float64Array, found: OutlierMap) -> Float64Array:
+    """The same of rows whose map is known.
+
+    Parameters
+    ----------
+    model : RobustPCA or PCAOutlierDetector
+        A fitted model.
+    rows : ndarray of shape (n, m)
+        The rows.
+    found : OutlierMap
+        The map of these rows.
+
+    Returns
+    -------
+    ndarray of shape (n, m)
+    """
     score = multiple(found.score, found.score_cutoff)
     orthogonal = multiple(found.orthogonal, found.orthogonal_cutoff)
-    by_score = score > orthogonal
-
     axes = axes_of(model)
     W = np.asarray(axes.components_, dtype=np.float64).T
     location, root = _score_root(model)
     D = rows - axes.mean_
     Z = D @ W
-    parts = np.where(by_score[:, None], ((Z - location) @ root) @ W.T, D - Z @ W.T)
+    by_score = (score > orthogonal)[:, None]
+    parts = np.where(by_score, ((Z - location) @ root) @ W.T, D - Z @ W.T)
     # A residual that the model calls rounding has no columns to blame.
     parts[np.maximum(score, orthogonal) == 0.0] = 0.0
     largest = np.abs(parts).max(axis=1, keepdims=True)

@@ -32,6 +32,7 @@ SOLVERS = ("proximal", "accelerated", "reweighted")
 _SHARES = (0.1, 0.2)
 _AXES = 3  # the dimension of the true subspace of make_contaminated
 _DIGIT_AXES, _DIGIT_QUANTILE = 2, 0.99
+DIGIT_OPTIONS = f"-k {_DIGIT_AXES} --loss bisquare --quantile {_DIGIT_QUANTILE}"
 TILTED = 10.0
 """Degrees beyond which a fit has found another subspace, not the true one with some noise."""
 
@@ -147,7 +148,7 @@ def digits() -> Digits:
     }
     return Digits(
         X=X,
-        columns=tuple(f"pixel {row},{column}" for row in range(1, 9) for column in range(1, 9)),
+        columns=tuple(f"r{row}c{column}" for row in range(1, 9) for column in range(1, 9)),
         ids=tuple(ids),
         is_outlier=np.arange(len(X)) >= len(zeros),
         degrees={name: _degrees(fitted, clean) for name, fitted in found.items()},

@@ -9,6 +9,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from trueaxis._typing import Array, Float64Array
+from trueaxis.estimators import _inputs
+from trueaxis.estimators._distances import squares_and_scores
 from trueaxis.outliers import KINDS, ROUNDING, kinds, orthogonal_cutoff, score_cutoff
 
 _QUANTILE = 0.975  # of regular rows within both cut-offs, as in PCAOutlierDetector
@@ -64,6 +66,10 @@ class OutlierMap:
             cutoffs = _cutoffs(model, orthogonal)
         return cls(score, orthogonal, *cutoffs)
 
+    def part(self, which: Array) -> OutlierMap:
+        """The map of some of the rows, against the same cut-offs."""
+        return OutlierMap(self.score[which], self.orthogonal[which], *self.cutoffs)
+
     @property
     def cutoffs(self) -> tuple[float, float]:
         """The score and the orthogonal cut-off."""
@@ -98,6 +104,22 @@ class OutlierMap:
 def axes_of(model: Any) -> Any:
     """The fitted `RobustPCA`: the model itself, or a detector's."""
     return getattr(model, "pca_", model)
+
+
+def rows_of(model: Any, X: Any, which: Array | None = None) -> Float64Array:
+    """A dense copy of some rows, in the order asked for, from whatever holds them."""
+    source = _inputs.open_rows(model, X, reset=False)
+    which = np.arange(source.shape[0]) if which is None else which
+    order = np.argsort(which, kind="stable")
+    rows = np.empty((len(which), source.shape[1]))
+    rows[order], _ = source.take(which[order])
+    return rows
+
+
+def scores_of(model: Any, X: Any) -> Float64Array:
+    """Scores of all rows along the axes, never whitened."""
+    source = _inputs.open_rows(model, X, reset=False)
+    return squares_and_scores(source, axes_of(model), model.n_jobs)[1]
 
 
 def multiple(distance: Float64Array, cutoff: float) -> Float64Array:

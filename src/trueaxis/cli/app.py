@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from types import FrameType
 from typing import Annotated, Any
 
@@ -40,13 +42,18 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
     An error is one line on stderr; with ``--debug`` its traceback is shown instead.
     """
-    signal.signal(signal.SIGTERM, _terminate)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A name that the terminal cannot show is no reason to stop.
+            stream.reconfigure(errors="backslashreplace")
+    with suppress(ValueError):  # not in the main thread
+        signal.signal(signal.SIGTERM, _terminate)
     try:
         app(args=None if arguments is None else list(arguments))
     except SystemExit as left:
+        if left.code == INTERRUPTED:
+            return _say("Interrupted: nothing was written.", INTERRUPTED)
         return left.code if isinstance(left.code, int) else FAULT * (left.code is not None)
-    except KeyboardInterrupt:
-        return _say("Interrupted: nothing was written.", INTERRUPTED)
     except BrokenPipeError:
         # The reader of a pipe, such as `head`, has enough: no fault of anybody's.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -56,13 +63,20 @@ def run(arguments: Sequence[str] | None = None) -> int:
             raise
         if isinstance(error, ImportError):
             refuse_missing(error)
-        return _say(f"Error: {_told(error)}", FAULT)
+        # Nothing was tried where a file is in the way: that is a matter of how it was called.
+        return _say(f"Error: {_told(error)}", USAGE if _is_in_the_way(error) else FAULT)
     return 0
 
 
 def _terminate(number: int, frame: FrameType | None) -> Any:
     # As an exception, so that half-written files are removed on the way out.
     raise SystemExit(TERMINATED)
+
+
+def _is_in_the_way(error: Exception) -> bool:
+    from trueaxis._files import WouldOverwriteError
+
+    return isinstance(error, WouldOverwriteError)
 
 
 def _say(line: str, status: int) -> int:

@@ -95,13 +95,13 @@ def _tables(fitted: Fitted, found: Comparison) -> list[Any]:
             f"{plain.explained_variance_ratio_[j]:.1%}",
             f"{robust.explained_variance_[j]:.4g}",
             f"{robust.explained_variance_ratio_[j]:.1%}",
-            f"{found.axis_angles[j]:.2f}°",
+            f"{found.axis_angles[j]:.2f}",
         ]
         for j in range(robust.n_components_)
     ]
-    head = ["Axis", "PCA variance", "share", "RobustPCA variance", "share", "Angle"]
+    head = ["Axis", "PCA variance", "share", "RobustPCA variance", "share", "Degrees"]
     shown: list[Any] = [
-        f"The subspaces are {found.angles[0]:.2f}° apart (largest principal angle).",
+        f"The subspaces are {found.angles[0]:.2f} degrees apart (largest principal angle).",
         table("PCA against RobustPCA", head, lines),
     ]
     top = np.argsort(-found.gain, kind="stable")[:_SHOWN]

@@ -105,7 +105,7 @@ def fit(
                 command=steps.command_line(),
                 warnings=found.warned,
             )
-            write(report, lambda beside: _write_text(beside, page))
+            write(report, lambda beside: steps.write_text(beside, page))
         if model is not None:
             from trueaxis.persistence import write as write_model
 
@@ -118,8 +118,3 @@ def fit(
         summary.as_plain(found)
         | {"rows_by_kind": kinds, "notes": [*table.notes, *fitted.notes], "written": written}
     )
-
-
-def _write_text(to: object, text: str) -> None:
-    with open(str(to), "w", encoding="utf-8", newline="\n") as opened:
-        opened.write(text)

@@ -87,6 +87,11 @@ def writing(force: bool) -> Iterator[Callable[[str, Writer], None]]:
         yield write
 
 
+def write_text(to: Path, text: str) -> None:
+    """Write text, the same on every system."""
+    to.write_text(text, encoding="utf-8", newline="\n")
+
+
 def write_table(columns: dict[str, Any], path: str, force: bool) -> None:
     """Write one table."""
     from trueaxis.tables import write

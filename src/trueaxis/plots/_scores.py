@@ -11,7 +11,7 @@ from matplotlib.figure import Figure, SubFigure
 
 from trueaxis._drawing import core_limits
 from trueaxis._typing import Float64Array
-from trueaxis.outlier_map import OutlierMap, axes_of
+from trueaxis.outlier_map import OutlierMap, axes_of, scores_of
 from trueaxis.plots._marks import legend, name_the_worst, row_ids, scatter
 from trueaxis.plots._style import STYLE, axes_or_new, dress
 
@@ -99,8 +99,7 @@ class ScoresDisplay:
             raise ValueError(f"axes={axes!r} are not among the {k} of the model, counted from 0.")
         shares = pca.explained_variance_ratio_
         labels = [f"axis {j + 1} ({100 * shares[j]:.3g} % of variance)" for j in (a, b) if j < k]
-        chosen = [j for j in (a, b) if j < k]
-        Z = (np.asarray(X, dtype=np.float64) - pca.mean_) @ pca.components_[chosen].T
+        Z = scores_of(model, X)[:, [j for j in (a, b) if j < k]]
         if k == 1:
             Z, labels = np.column_stack([Z, found.orthogonal]), [*labels, "orthogonal distance"]
         ids = row_ids(ids, X, len(Z))

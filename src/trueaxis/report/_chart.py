@@ -11,7 +11,7 @@ from trueaxis.report._markup import Html, join, tag
 from trueaxis.report._numbers import linear_ticks, log_ticks
 
 WIDTH, HEIGHT = 560, 400
-LEFT, RIGHT, TOP, BOTTOM = 86, 16, 18, 60
+LEFT, RIGHT, TOP, BOTTOM = 86, 16, 18, 64
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Frame:
             x = place(self.x(value))
             if x_ticks is None:
                 parts.append(tag("line", class_="grid", x1=x, x2=x, y1=TOP, y2=bottom))
-            parts.append(tag("text", label, x=x, y=bottom + 22, text_anchor="middle"))
+            parts.append(tag("text", label, x=x, y=bottom + 27, text_anchor="middle"))
         for value, label in self.y.ticks:
             y = place(self.y(value))
             parts.append(tag("line", class_="grid", x1=LEFT, x2=right, y1=y, y2=y))

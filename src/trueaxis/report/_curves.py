@@ -59,10 +59,12 @@ def convergence(facts: Facts) -> Html:
     """How far the objective was above its minimum, before and after every update."""
     above = excess(facts.axes)
     updates = np.arange(len(above), dtype=np.float64)
-    low, high = 10.0 ** np.floor(np.log10(above.min())), 10.0 ** np.ceil(np.log10(above.max()))
+    # Three powers of ten at the least: where nothing falls, the line shall look level.
+    high = np.ceil(np.log10(above.max()))
+    low = min(np.floor(np.log10(above.min())), high - 3)
     frame = Frame.of(
         (-0.02 * max(len(above) - 1, 1), 1.02 * max(len(above) - 1, 1)),
-        (low, high if high > low else 10 * low),
+        (10.0**low, 10.0**high),
         ("updates", "excess over the minimum, log"),
         (False, True),
     )

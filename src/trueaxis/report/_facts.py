@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing
 
 from trueaxis._drawing import floor_of, is_long, thin
 from trueaxis._typing import Array, Float64Array
-from trueaxis.contributions import contributions
-from trueaxis.outlier_map import OutlierMap, axes_of
+from trueaxis.contributions import shares as shares_of
+from trueaxis.outlier_map import OutlierMap, axes_of, rows_of, scores_of
 
 MOST_REGULAR, MOST_FLAGGED = 2000, 4000
 MOST_IN_TABLE, LEAST_IN_TABLE = 50, 10
@@ -92,8 +91,6 @@ def gather(model: Any, X: Any, ids: Any, columns: Any) -> Facts:
     labels = None if given is None else _one_dimensional("ids", given, n, "row")
     names = _column_names(model, X, columns, m)
     shown = _shown(found)
-    rows = _safe_indexing(X, shown)
-    Z = (np.asarray(rows, dtype=np.float64) - axes.mean_) @ axes.components_[:_MOST_SCORES].T
     return Facts(
         model=model,
         axes=axes,
@@ -103,7 +100,7 @@ def gather(model: Any, X: Any, ids: Any, columns: Any) -> Facts:
         map=found,
         shown=shown,
         labels=tuple(str(i if labels is None else labels[i]) for i in shown),
-        scores=Z,
+        scores=scores_of(model, X)[shown, :_MOST_SCORES],
         top=_most_outlying(model, axes, X, found, shown, names, labels),
     )
 
@@ -115,9 +112,7 @@ def _one_dimensional(name: str, values: Any, expected: int, unit: str) -> Array:
             f"{name} has {len(values)} entries, but X has {expected} {unit}s; pass one for every "
             f"{unit}, or leave {name} out."
         )
-    held = np.empty(expected, dtype=object)
-    held[:] = list(values)
-    return held
+    return np.fromiter(values, dtype=object, count=expected)
 
 
 def _column_names(model: Any, X: Any, columns: Any, m: int) -> tuple[str, ...]:
@@ -155,9 +150,8 @@ def _most_outlying(
 ) -> tuple[OutlyingRow, ...]:
     n_flagged = int(np.count_nonzero(found.flagged))
     top = shown[: min(max(n_flagged, LEAST_IN_TABLE), MOST_IN_TABLE)]
-    chosen = _safe_indexing(X, top)
-    shares = contributions(model, chosen, cutoffs=found.cutoffs)
-    rows = np.asarray(chosen, dtype=np.float64)
+    rows = rows_of(model, X, top)
+    shares = shares_of(model, rows, found.part(top))
     W, center = axes.components_.T.astype(np.float64), axes.mean_.astype(np.float64)
     Z = (rows - center) @ W
     within = found.score[top] * found.orthogonal_cutoff > (

@@ -26,7 +26,8 @@ def number(value: float, digits: int = 4) -> str:
         text = text.rstrip("0").rstrip(".") if "." in text else text
         return grouped(text)
     factor = f"{value / 10.0**power:.{digits - 1}f}".rstrip("0").rstrip(".")
-    return f"{factor}×{ten_to(power)}".replace("-", "−")
+    text = f"{factor}×{ten_to(power)}".replace("-", "−")
+    return text.removeprefix("1×") if factor == "1" else text
 
 
 def ten_to(power: int) -> str:
@@ -83,9 +84,11 @@ def linear_ticks(low: float, high: float, about: int = 5) -> list[tuple[float, s
 
 
 def log_ticks(low: float, high: float) -> list[tuple[float, str]]:
-    """Powers of ten within a range; with 2 and 5 where these are few."""
+    """Powers of ten within a range; with their threefold where these are few."""
+    if high <= 10 * low:
+        return linear_ticks(low, high)
     powers = range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)
-    between = (1,) if np.log10(high / low) > 2.5 else ((1, 3) if high > 4 * low else (1, 2, 5))
+    between = (1,) if np.log10(high / low) > 2.5 else (1, 3)
     step = max(1, int(np.ceil(np.log10(high / low) / 6)))
     ticks = []
     for power in powers:

@@ -118,7 +118,7 @@ def point_data(facts: Facts) -> dict[str, Any]:
         "kind": [KINDS.index(kind) for kind in found.kinds[shown][order]],
         "sd": [number(d) for d in found.score[shown][order]],
         "od": [number(d) for d in found.orthogonal[shown][order]],
-        "rank": np.argsort(order).tolist(),
+        "rank": order.tolist(),
         "z": [[float(f"{z:.5g}") for z in column[order]] for column in facts.scores.T],
         "limits": [[float(x) for x in pair] for pair in score_limits(facts)],
         "blame": {

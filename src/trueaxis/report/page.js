@@ -4,7 +4,7 @@
   const REACH = 22; // pixels between the pointer and a point it means
   const data = JSON.parse(document.getElementById("points").textContent);
   const order = []; // from the rank of a row, the most outlying first, to its circle
-  data.rank.forEach((place, rank) => { order[rank] = place; });
+  data.rank.forEach((rank, place) => { order[rank] = place; });
   const plots = [...document.querySelectorAll("svg.points")].map(plot);
   const lines = new Map(
     [...document.querySelectorAll("#outliers tbody tr")].map((tr) => [Number(tr.dataset.row), tr])

@@ -68,9 +68,11 @@ def read_npy(data: Path | bytes, source: str) -> Table:
 def read_npz(data: Path | bytes, source: str, key: str | None = None) -> Table:
     """A matrix in a .npz file: the one named, "X", or the only one."""
     try:
-        with np.load(
-            io.BytesIO(data) if isinstance(data, bytes) else data, allow_pickle=False
-        ) as held:
+        # NumPy would leave a file open that is no archive.
+        with (
+            io.BytesIO(data) if isinstance(data, bytes) else open(data, "rb") as opened,
+            np.load(opened, allow_pickle=False) as held,
+        ):
             name = key if key is not None else _only_matrix(held, source)
             if name not in held.files:
                 raise ValueError(
@@ -123,6 +125,6 @@ def _matrix(array: Array, source: str) -> Array:
 
 def _reason(error: Exception) -> str:
     text = str(error)
-    if "allow_pickle" in text or "pickle" in text:
+    if "pickle" in text or "Python objects" in text:
         return "it holds pickled Python objects, which could run code and are not loaded."
     return text or "it is damaged."

@@ -56,7 +56,13 @@ def write(columns: Written, path: str | os.PathLike[str], like: str | None = Non
 
         held = io.BytesIO()
         write_csv(columns, held, ",")
-        sys.stdout.write(held.getvalue().decode("utf-8"))
+        # Bytes, so that names are UTF-8 whatever the terminal's encoding is.
+        raw = getattr(sys.stdout, "buffer", None)
+        if raw is None:
+            sys.stdout.write(held.getvalue().decode("utf-8"))
+        else:
+            sys.stdout.flush()
+            raw.write(held.getvalue())
         sys.stdout.flush()
         return
     suffix = _suffix(like if like is not None else path)
