@@ -27,7 +27,7 @@ _AGREEMENT = 1.5  # β
 _WIDTH = 5  # pixels of the neighborhood
 _STEPS = 5
 _FADING = 0.1  # of its size a pixel: a residual that falls off no faster is light
-_SPECK = 1e-3  # share of the picture that is too small for an object
+_SPECK, _FEWEST, _MOST = 1e-3, 4.0, 150.0  # a speck: less of the picture, within so many pixels
 
 
 def evidence(residual: Array, noise: Array) -> Array:
@@ -43,7 +43,8 @@ def foreground(u: Array, size: Array) -> Array:
     q = np.tanh(0.5 * u)
     for _ in range(_STEPS):
         q = np.tanh(0.5 * u + _AGREEMENT * ndimage.uniform_filter(q, _WIDTH))
-    return _without_specks(_with_outlines(q > 0.0, size), max(4.0, _SPECK * u.size))
+    smallest = float(np.clip(_SPECK * u.size, _FEWEST, _MOST))
+    return _without_specks(_with_outlines(q > 0.0, size), smallest)
 
 
 def _with_outlines(mask: Array, size: Array) -> Array:
