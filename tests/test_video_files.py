@@ -270,7 +270,7 @@ def test_a_sheet_is_of_bounded_size_and_spans_the_video() -> None:
 def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", "from trueaxis.cli import main; main()", "separate"]
     return subprocess.run(
-        [*command, *map(str, arguments)], capture_output=True, text=True, timeout=120, check=False
+        [*command, *map(str, arguments)], capture_output=True, text=True, timeout=300, check=False
     )
 
 
@@ -283,7 +283,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert told["n_frames"] == len(FRAMES)
     assert all(Path(path).exists() for path in told["written"])
     refused = run(tmp_path / "clip.npz", "-o", out)
-    assert refused.returncode == 1
+    assert refused.returncode == 2
     assert refused.stderr.startswith("Error: ")
     assert "--force" in refused.stderr
     done = run(tmp_path / "clip.npz", "-o", out, "--force", "--format", "images", "--window", 6)
@@ -298,7 +298,7 @@ def test_a_missing_extra_is_named(tmp_path: Path, module: str, source: str) -> N
     code = f"import sys; sys.modules[{module!r}] = None\nfrom trueaxis.cli import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", code, "separate", str(tmp_path / source), "-o", str(tmp_path / "o")],
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 1
     assert 'pip install "trueaxis[video]"' in done.stderr
@@ -314,11 +314,11 @@ def test_an_interrupted_command_leaves_nothing(tmp_path: Path, which: signal.Sig
     process = subprocess.Popen(
         [*command, "long.npy", "-o", "out", "--window", "20"], cwd=tmp_path, stderr=subprocess.PIPE
     )
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while len(os.listdir(tmp_path)) == 1 and time.monotonic() < deadline:
         time.sleep(0.02)
     assert len(os.listdir(tmp_path)) == 2  # the hidden folder is there
     process.send_signal(which)
-    process.communicate(timeout=60)
+    process.communicate(timeout=120)
     assert process.returncode not in (0, 1)
     assert os.listdir(tmp_path) == ["long.npy"]

@@ -13,7 +13,7 @@ from trueaxis.video._contours import clearest
 from trueaxis.video._low_rank import LowRank
 from trueaxis.video._mask import evidence, foreground
 
-_FITTED, _FEWEST = 60, 16  # frames of a window that the model is fitted to
+_FITTED, _FEWEST = 100, 16  # frames of a window that the model is fitted to
 _ENTRIES = 1 << 26  # of those frames together, which bounds the memory
 _COMPARED = 40  # frames whose outlines are compared, pair by pair
 _COMPARED_PIXELS = 25_000  # above which outlines are compared in smaller pictures
