@@ -23,7 +23,7 @@ LAYERS = (
     {"_mcd"},
     {"outliers"},
     {"_sweep", "_sweep_l1", "_curvature"},
-    {"sources"},
+    {"sources", "video"},
     {"solvers"},
     {"starts", "datasets"},
     {"weighers", "multistart"},
@@ -43,6 +43,8 @@ ONLY = {
     "sources": {"_typing", "_threads", "_device", "_gaps"},
     # A table is read without any of it, and without waiting for it.
     "tables": {"_typing"},
+    # A video is frames, light and outlines; it has its own losses and needs no estimator.
+    "video": {"_typing", "_threads", "_files"},
     # A solver sees an `evaluate` function: no data, and no loss.
     "solvers": {"_typing", "_subspace", "_moments", "_linalg"},
 }
@@ -56,6 +58,9 @@ SOLE_USER = {
     "pyarrow": "tables/arrow.py",
     "openpyxl": "tables/excel.py",
     "skops": "persistence.py",
+    "PIL": "video/_images.py",
+    "imageio": "video/_movies.py",
+    "av": "video/_movies.py",
     f"{ROOT}._kernels": "_products/dense.py",
 }
 MOST_LINES = 320

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trueaxis import datasets, losses, pursuit
+    from trueaxis import datasets, losses, pursuit, video
     from trueaxis._subspace import Subspace
     from trueaxis.estimators import BreakdownWarning, PCAOutlierDetector, RobustPCA
 
@@ -17,6 +17,7 @@ __all__ = [
     "datasets",
     "losses",
     "pursuit",
+    "video",
 ]
 
 _HOMES = {
@@ -25,7 +26,7 @@ _HOMES = {
     "RobustPCA": "trueaxis.estimators",
     "Subspace": "trueaxis._subspace",
 }
-_MODULES = ("datasets", "losses", "plots", "pursuit", "report")
+_MODULES = ("datasets", "losses", "plots", "pursuit", "report", "video")
 
 
 def __getattr__(name: str) -> Any:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+_VIDEO = {"PIL", "av", "imageio"}  # of the extra "video"; the others are of "cli"
 _EXTRAS = {
+    "PIL": "the pictures of a video need",
+    "av": "video files need",
+    "imageio": "video files need",
     "matplotlib": "the pictures need",
     "openpyxl": "Excel files need",
     "pyarrow": "this file needs",
@@ -35,4 +39,7 @@ def refuse_missing(error: ImportError) -> None:
     missing = (error.name or "").partition(".")[0]
     if missing not in _EXTRAS:
         raise error
-    sys.exit(f'Error: {_EXTRAS[missing]} {missing}. Install it with: pip install "trueaxis[cli]"')
+    extra = "video" if missing in _VIDEO else "cli"
+    sys.exit(
+        f'Error: {_EXTRAS[missing]} {missing}. Install it with: pip install "trueaxis[{extra}]"'
+    )

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from trueaxis.cli import compare, demo, fit, info, outliers, refuse_missing, transform
+from trueaxis.cli import compare, demo, fit, info, outliers, refuse_missing, separate, transform
 from trueaxis.cli.options import debugging
 
 FAULT, USAGE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
@@ -31,6 +31,7 @@ for command in (
     outliers.outliers,
     compare.compare,
     info.info,
+    separate.separate,
     demo.demo,
 ):
     app.command()(command)
