@@ -43,6 +43,7 @@ SOLE_USER = {
     "matplotlib": "plots.py",
     "typer": "cli.py",
     "rich": "cli.py",
+    "pyarrow": "sources/parquet.py",
     f"{ROOT}._kernels": "_products/dense.py",
 }
 MOST_LINES = 320

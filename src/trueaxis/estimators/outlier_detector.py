@@ -153,7 +153,7 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
             center=self.center,
             random_state=rng,
             n_jobs=self.n_jobs,
-        ).fit(X, sample_weight=weights)
+        ).fit(X if rows.has_rows else rows, sample_weight=weights)
         od, Z = self._terms(rows)
         counts = np.ones(len(od)) if weights is None else weights
         size = starts.typical_distance(np.column_stack([od, Z]), np.zeros(1 + Z.shape[1]), weights)

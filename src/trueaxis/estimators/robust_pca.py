@@ -13,6 +13,7 @@ from trueaxis._linalg import flip_signs
 from trueaxis._threads import Workers
 from trueaxis.estimators import _breakdown, _inputs
 from trueaxis.estimators._breakdown import Contradiction
+from trueaxis.estimators._draws import Draws
 from trueaxis.estimators._fit import Fit, fit
 from trueaxis.estimators._objectives import NotFiniteError
 from trueaxis.estimators._settings import Settings
@@ -109,16 +110,18 @@ class RobustPCA(AxesTransformer):
         Mean variance along the axes left out.
     n_components_, n_samples_, n_features_in_ : int
         Numbers of axes found, of rows (by weight, where `sample_weight` was given) and columns.
-    weights_ : ndarray of shape (n_samples,)
+    weights_ : ndarray of shape (n_samples,) or None
         d_i = 2ρ′, what each row counted in the last scatter matrix; 0 for a row left out by
-        ``sample_weight=0``.
+        ``sample_weight=0``. None where the rows are read from files or blocks: a number for every
+        row would have no bounds.
     objective_ : float
         J at the result, without smoothing.
     history_ : numpy.recarray
         One record before the first and after every update: ``iteration``, ``objective`` (with
         smoothing), ``change``, ``gap``, ``sweeps``, ``seconds``.
     n_iter_, n_sweeps_ : int
-        Numbers of updates, and of passes over the rows that they took.
+        Numbers of updates, and of all passes over the rows: those that the updates took, and where
+        rows are read from files or blocks those that count them and read the sample.
     converged_ : bool
         Whether the gap came below `tol`.
     solver_ : str
@@ -183,8 +186,8 @@ class RobustPCA(AxesTransformer):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
+        X : array-like, sparse matrix, path, or blocks, of shape (n_samples, n_features)
+            The rows, wherever they live: `trueaxis.sources` names the kinds.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
             A weight of 2 counts as the row twice, of 0 as the row left out.
@@ -210,8 +213,8 @@ class RobustPCA(AxesTransformer):
     def _fit(self, X: Source, sample_weight: Any) -> Contradiction | None:
         n, m = X.shape
         weights = _inputs.check_sample_weight(sample_weight, n)
-        present = np.ones(n, bool) if weights is None else weights > 0
-        rows = X if present.all() else X.where(present)
+        present = slice(None) if weights is None or (weights > 0).all() else weights > 0
+        rows = X if isinstance(present, slice) else X.where(present)
         held = None if weights is None else weights[present]
         total = float(n if weights is None else weights.sum())
         # Whole weights stand for repeated rows, and may allow as many more components.
@@ -222,16 +225,21 @@ class RobustPCA(AxesTransformer):
         power = settings.degree
         rng = check_random_state(0 if self.random_state is None else self.random_state)
         with Workers.start(self.n_jobs) as workers:
+            drawn_from = rows.posed(workers, weights=held)
+            draws = Draws.of(drawn_from, most, n_components, settings, rng)
+            attempts: list[Source] = []
 
             def attempt(peak: float) -> tuple[Fit, Source]:
                 # Thresholds of the user's are sizes in the data's own units.
                 unit = 1.0 if power is None else _inputs.safe_unit(peak, X.answers)
-                source = rows.posed(workers, weights=held, unit=unit)
-                return fit(source, n_components, most, settings, rng), source
+                source = drawn_from.posed(workers, weights=held, unit=unit)
+                attempts.append(source)
+                return fit(source, n_components, most, settings, draws), source
 
             source = X.posed(workers)
             names = getattr(self, "feature_names_in_", None)
-            peak = _inputs.peak_of_some(source) if settings.is_smooth_sum and held is None else None
+            some = settings.is_smooth_sum and held is None
+            peak = _inputs.peak_of_some(drawn_from, draws.size) if some else None
             try:
                 found, posed = attempt(
                     _inputs.check_finite(source, names) if peak is None else peak
@@ -241,7 +249,7 @@ class RobustPCA(AxesTransformer):
                 # else would cost as much as one of these.
                 found, posed = attempt(_inputs.check_finite(source, names))
         self._take(found, total, posed.unit, power or 0.0, X.answers, most)
-        self.n_sweeps_ = source.passes + posed.passes
+        self.n_sweeps_ = sum(read.passes for read in (X, drawn_from, source, *attempts))
         self.weights_ = None
         if found.weights is not None:
             self.weights_ = np.zeros(n)
