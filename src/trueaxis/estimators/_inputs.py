@@ -169,6 +169,7 @@ def check_finite(source: Source, columns: Any = None) -> float:
     place = source.reduce(_FirstBad.of).place
     assert place is not None  # the peak told of it
     row, column, value = place
+    columns = source.names if columns is None else columns
     name = f" ({columns[column]!r})" if columns is not None else ""
     what = "NaN" if np.isnan(value) else "infinity"
     raise ValueError(

@@ -179,12 +179,12 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         with Workers.start(self.n_jobs) as workers:
             source = X.posed(workers, weights=weights)
             _inputs.check_finite(source, getattr(self, "feature_names_in_", None))
-        drawn = starts.sample_rows(n, weights, starts.sample_size(10, m), rng)
-        if drawn is None:
-            drawn = np.arange(n) if weights is None else np.flatnonzero(weights)
-            sample, counts = source.take(drawn)
-        else:
-            sample, counts = source.take(drawn)[0], None  # drawn by weight
+            drawn = starts.sample_rows(n, weights, starts.sample_size(10, m), rng)
+            if drawn is None:
+                drawn = np.arange(n) if weights is None else np.flatnonzero(weights)
+                sample, counts = source.take(drawn)
+            else:
+                sample, counts = source.take(drawn)[0], None  # drawn by weight
         center = _inputs.check_center(self.center, m)
         if center is None:
             center = np.zeros(m)

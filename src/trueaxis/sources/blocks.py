@@ -61,22 +61,23 @@ class BlocksSource(StreamSource):
     def __init__(self, blocks: Iterable[Any]) -> None:
         self._iterable = blocks
         self.place = f"the {type(blocks).__name__}"
-        if iter(blocks) is blocks:
+        first = iter(blocks)
+        if first is blocks:
             raise TypeError(
                 f"X is a {type(blocks).__name__}, which can be read only once, and a fit reads its "
                 "rows several times. Pass something that can be iterated over again: for a "
                 "generator function f, trueaxis.sources.RowBlocks(f)."
             )
-        sizes, columns, kinds = [], 0, set()
-        for number, block in enumerate(blocks):
-            where = self._whereabouts(number)
-            if not number:
-                columns = _width(block)
-            block = checked_block(block, columns, where)
+        sizes: list[int] = []
+        columns: int | None = None
+        kinds: set[np.dtype] = set()
+        for number, given in enumerate(first):
+            block = checked_block(given, columns, self._whereabouts(number))
+            columns = block.shape[1]
             sizes.append(block.shape[0])
             # Products with sparse rows are made in float64.
             kinds.add(np.dtype(np.float64) if sparse.issparse(block) else block.dtype)
-        if not sizes:
+        if columns is None:
             raise ValueError(f"{self.place} has no blocks: 0 sample(s).")
         single = all(kind.kind == "f" and kind.itemsize == 4 for kind in kinds)
         super().__init__(sizes, columns, np.dtype(np.float32 if single else np.float64))
@@ -84,9 +85,3 @@ class BlocksSource(StreamSource):
 
     def _read(self) -> Generator[Any, None, None]:
         yield from self._iterable
-
-
-def _width(block: Any) -> int:
-    shape = getattr(block, "shape", None)
-    shape = np.shape(block) if shape is None else shape
-    return int(shape[1]) if len(shape) == 2 else 0

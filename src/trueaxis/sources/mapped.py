@@ -133,7 +133,8 @@ class PickedSource(MappedSource):
 
     def take(self, rows: Array) -> tuple[Float64Array, Float64Array | None]:
         """A float64 copy of some rows, and their weights."""
-        picked, _ = super().take(self._picked[rows])
+        self._check_size()
+        picked = self.array[self._picked[rows]].astype(np.float64) * (1.0 / self.unit)
         return picked, None if self.weights is None else self.weights[rows]
 
     def wide(self) -> Array:

@@ -214,8 +214,8 @@ def checked_dtype(dtype: Any, where: str) -> np.dtype:
     return dtype
 
 
-def checked_block(block: Any, columns: int, where: str) -> Any:
-    """Rows as a matrix of real numbers with this many columns."""
+def checked_block(block: Any, columns: int | None, where: str) -> Any:
+    """Rows as a matrix of real numbers with this many columns, or with any number of them."""
     if _is_sparse(block):
         block = sparse.csr_array(block)
         block.sum_duplicates()
@@ -230,7 +230,7 @@ def checked_block(block: Any, columns: int, where: str) -> Any:
             "and columns."
         )
     checked_dtype(block.dtype, where)
-    if block.shape[1] != columns:
+    if columns is not None and block.shape[1] != columns:
         raise ValueError(
             f"{where} has {block.shape[1]} columns, where those before it have {columns}."
         )
