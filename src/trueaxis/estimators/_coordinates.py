@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.linalg
+from scipy import sparse
 
 from trueaxis._subspace import Subspace
 from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
-from trueaxis.estimators._row_basis import RowBasis, Rows
+from trueaxis.estimators._row_basis import LongRows, RowBasis, Rows
+from trueaxis.estimators._sparse_rows import SparseRows, telling_columns
 
 
 @dataclass(frozen=True)
@@ -49,13 +52,13 @@ class Coordinates:
 
 
 def reduce_rows(
-    X: Array,
+    X: Any,
     origin: Float64Array,
     further: Float64Array,
     workers: Workers,
     unit: float = 1.0,
     least: int = 0,
-) -> tuple[Float64Array, Float64Array, Coordinates]:
+) -> tuple[Float64Array, Float64Array, Coordinates] | None:
     """The rows X / unit − origin in an orthonormal basis of their span and of `further` rows.
 
     A rotation-invariant loss has its minimizers in the span of the rows, and every iterate stays
@@ -66,11 +69,12 @@ def reduce_rows(
 
     at the price of one product AAᵀ. Rows of unit length keep a far row from taking the digits of
     all others. Squaring doubles the digits that a direction of little variance loses; where they
-    matter, or where r would be below `least`, the columns are those of `row_space`.
+    matter, or where r would be below `least`, the columns are those of `row_space`, and there are
+    none (None) where that would make sparse rows dense.
 
     Parameters
     ----------
-    X : ndarray of shape (n, m), float32 or float64
+    X : ndarray or sparse array of shape (n, m)
         Neither written to nor copied as a whole, except for `row_space`. The coordinates refer
         to it.
     origin : ndarray of shape (m,)
@@ -92,11 +96,24 @@ def reduce_rows(
         They lift and lower as long as `workers` last.
     """
     n = X.shape[0]
-    basis = RowBasis.of(Rows(X, origin, further, workers, unit))
+    is_sparse = sparse.issparse(X)
+    rows: LongRows = (
+        SparseRows(X, origin, further, unit)
+        if is_sparse
+        else Rows(X, origin, further, workers, unit)
+    )
+    basis = RowBasis.of(rows)
     if basis is None or basis.shape[1] < least:
+        if is_sparse:
+            return None
         return row_space(X.astype(np.float64) * (1.0 / unit), origin, further)
     columns = basis.coordinates()
     return columns[:n], columns[n:], Coordinates(origin, basis)
+
+
+def telling(X: Any) -> Array:
+    """Columns in which rows of X differ if they do: X itself, where it is dense."""
+    return telling_columns(X) if sparse.issparse(X) else X
 
 
 def row_space(

@@ -13,7 +13,7 @@ from trueaxis._subspace import Subspace
 from trueaxis._sweep import Closing
 from trueaxis._typing import Array, Float64Array
 from trueaxis.estimators._center import first_center, origin_of
-from trueaxis.estimators._coordinates import Coordinates, reduce_rows
+from trueaxis.estimators._coordinates import Coordinates, reduce_rows, telling
 from trueaxis.estimators._description import Reach
 from trueaxis.estimators._draws import Draws
 from trueaxis.estimators._l1 import PAPERS, L1Fit
@@ -96,11 +96,12 @@ class Problem:
             # Weights can stand for more rows than there are; their axes need room to be named.
             further = np.random.default_rng(0).standard_normal((max(0, most - n), m))
         wide = None if settings.loss.entrywise or n + len(further) >= m else source.wide()
+        found = None
         if wide is not None:
             origin = origin_of(source, settings.center)
-            reduced, lowered, coordinates = reduce_rows(
-                wide, origin, further, source.workers, unit, least
-            )
+            found = reduce_rows(wide, origin, further, source.workers, unit, least)
+        if found is not None:
+            reduced, lowered, coordinates = found
             basis = None if basis is None else np.ascontiguousarray(lowered.T)
             source = DenseSource(reduced, weights=weights, workers=source.workers)
         sample, sample_weights = source.take(rows)
@@ -109,7 +110,7 @@ class Problem:
         if not np.isfinite(sample).all():
             raise NotFiniteError
         # In other coordinates rows that repeat one another differ by rounding.
-        distinct = starts.distinct_rows(*((sample,) if wide is None else (wide, rows)))
+        distinct = starts.distinct_rows(*((sample,) if found is None else (telling(wide), rows)))
         if coordinates.is_own or isinstance(settings.center, str):
             center = first_center(source, sample, sample_weights, settings.center, unit)
         else:

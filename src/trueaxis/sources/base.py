@@ -95,8 +95,8 @@ class Source(ABC):
         """How an error names a row."""
         return f"row {row}"
 
-    def wide(self) -> Array | None:
-        """All rows as one array, not in units, where data with few of them can be had so."""
+    def wide(self) -> Any:
+        """All rows as one array, dense or sparse and not in units, or None where they are not."""
         return None
 
     def foresee(self, rows: list[Array]) -> None:  # noqa: B027  # most have them at hand
