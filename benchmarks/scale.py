@@ -8,7 +8,7 @@
 
 Every fit runs in a process of its own, whose peak of memory is its own: `peak` is that of the whole
 process, `more` what is above the process before the fit (rows in memory are in the first only).
-Pages of a file that the system caches are not the process's. A pass is one reading of all rows;
+A pass is one reading of all rows;
 "rows/s" counts a row once, however often it was read. Files are written to a temporary folder
 (`--folder` for another) and deleted.
 """
@@ -31,7 +31,6 @@ from sklearn.decomposition import IncrementalPCA
 
 from timing import machine
 from trueaxis import RobustPCA
-from trueaxis.sources import RowBlocks
 
 M, K, TOL = 100, 10, 1e-4
 STEP = 20_000  # rows that are made, and given to IncrementalPCA, at once
@@ -75,14 +74,13 @@ def load(case):
     """The rows of a case, as the arms get them."""
     kind, n, m = case["kind"], case["n"], case["m"]
     if kind == "memory":
-        return np.concatenate(list(blocks(n)))
+        rows = np.empty((n, m))
+        for i, part in zip(range(0, n, STEP), blocks(n), strict=True):
+            rows[i : i + STEP] = part
+        return rows
     if kind == "sparse":
         return thin(n, m, case["density"])
-    if kind == "file":
-        return case["path"]
-    if kind == "memmap":
-        return np.load(case["path"], mmap_mode="r")
-    return RowBlocks(lambda: blocks(n))
+    return case["path"]
 
 
 def ours(rows, case):
@@ -91,10 +89,13 @@ def ours(rows, case):
 
 
 def incremental(rows, case):
-    pca = IncrementalPCA(K, batch_size=case.get("batch"))
+    """One pass by partial_fit, which neither copies the rows nor takes them dense as a whole."""
+    pca, size = IncrementalPCA(K), case.get("batch", STEP)
     if case["kind"] == "file":
         rows = np.load(rows, mmap_mode="r")
-    pca.fit(rows)
+    for i in range(0, rows.shape[0], size):
+        part = rows[i : i + size]
+        pca.partial_fit(part.toarray() if sparse.issparse(part) else np.array(part))
     return 1
 
 
@@ -102,7 +103,7 @@ ARMS = {"RobustPCA": ours, "IncrementalPCA": incremental}
 
 
 def peak():
-    """The most memory that this process has had, without pages of files."""
+    """The most memory in MB that this process has had, pages of mapped files included."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
@@ -139,13 +140,15 @@ def table(title, cases, arms=tuple(ARMS)):
             print(f"| {' | '.join(cells)} |", flush=True)
 
 
-def file_table(n, folder):
+def file_table(n, folder, arms):
     """Memory on a file, for the file itself and for a tenth of it."""
     for rows in (n // 10, n):
         path = Path(folder) / "rows.npy"
         write(path, rows)
         case = {"kind": "file", "n": rows, "m": M, "path": str(path)}
-        table(f"A file of {path.stat().st_size / 1e9:.1f} GB", [(f".npy, n = {rows:.0e}", case)])
+        table(
+            f"A file of {path.stat().st_size / 1e9:.1f} GB", [(f".npy, n = {rows:.0e}", case)], arms
+        )
         path.unlink()
 
 
@@ -187,6 +190,7 @@ def main():
     for name in ("file", "memmap", "sparse"):
         parser.add_argument(f"--{name}", action="store_true", help="only this")
     parser.add_argument("--rows", type=float, default=None, help="rows of the file or the map")
+    parser.add_argument("--no-peer", action="store_true", help="with --file")
     parser.add_argument("--largest", type=float, default=1e7)
     parser.add_argument("--folder", default=None)
     parser.add_argument("--one", nargs=2, metavar=("ARM", "CASE"), help=argparse.SUPPRESS)
@@ -197,22 +201,21 @@ def main():
     print(f"{time.strftime('%Y-%m-%d')}, {machine()}, k = {K}, tol = {TOL:g}", flush=True)
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         if options.file:
-            file_table(int(options.rows or 1e7), folder)
+            arms = ("RobustPCA",) if options.no_peer else tuple(ARMS)
+            file_table(int(options.rows or 1e7), folder, arms)
         if options.memmap:
             memmap_ratio(int(options.rows or 1e6), folder)
     if options.sparse:
         cases = [
-            (f"{n:.0e}×{m}, density 1e-3", dict(kind="sparse", n=n, m=m, density=1e-3))
+            (f"{n:.0e}×{m}, density 1e-3", {"kind": "sparse", "n": n, "m": m, "density": 1e-3})
             for n, m in ((1_000_000, 10_000), (2000, 100_000))
         ]
         table("Sparse rows", cases, ("RobustPCA",))
     if options.file or options.memmap or options.sparse:
         return
     sizes = [n for n in (100_000, 1_000_000, 10_000_000) if n <= options.largest]
-    # 1e7 rows in memory take 8 GB: those are made anew for every pass, by RobustPCA's blocks, and
-    # come from a file with the other arm.
-    table("In memory", [(f"{n:.0e}×{M}", dict(kind="memory", n=n, m=M)) for n in sizes])
-    case = dict(kind="sparse", n=100_000, m=1000, density=1e-2, batch=5000)
+    table("In memory", [(f"{n:.0e}×{M}", {"kind": "memory", "n": n, "m": M}) for n in sizes])
+    case = {"kind": "sparse", "n": 100_000, "m": 1000, "density": 1e-2, "batch": 5000}
     table("Sparse rows", [("1e5×1000, density 1e-2", case)])
 
 
