@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -59,12 +58,11 @@ def thin(n, m, density, seed=0):
 
 
 def write(path, n):
-    stored = np.lib.format.open_memmap(path, "w+", np.float64, (n, M))
-    first = 0
-    for rows in blocks(n):
-        stored[first : first + len(rows)] = rows
-        first += len(rows)
-    stored.flush()
+    with path.open("wb") as file:
+        header = {"descr": "<f8", "fortran_order": False, "shape": (n, M)}
+        np.lib.format.write_array_header_1_0(file, header)
+        for rows in blocks(n):
+            rows.tofile(file)
 
 
 # What a case is made of, and the arms that fit it. Another peer is another arm.
@@ -103,8 +101,12 @@ ARMS = {"RobustPCA": ours, "IncrementalPCA": incremental}
 
 
 def peak():
-    """The most memory in MB that this process has had, pages of mapped files included."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    """The most memory in MB that this process has had, pages of mapped files included.
+
+    Not that of `resource.getrusage`, which a process inherits from the one that started it.
+    """
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
 
 
 def run_here(arm, case):
