@@ -27,6 +27,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 from sklearn.decomposition import IncrementalPCA
+from threadpoolctl import threadpool_limits
 
 from timing import machine
 from trueaxis import RobustPCA
@@ -88,12 +89,14 @@ def ours(rows, case):
 
 def incremental(rows, case):
     """One pass by partial_fit, which neither copies the rows nor takes them dense as a whole."""
+    # On one thread: those of BLAS wait for one another where the machine has more to do.
     pca, size = IncrementalPCA(K), case.get("batch", STEP)
     if case["kind"] == "file":
         rows = np.load(rows, mmap_mode="r")
-    for i in range(0, rows.shape[0], size):
-        part = rows[i : i + size]
-        pca.partial_fit(part.toarray() if sparse.issparse(part) else np.array(part))
+    with threadpool_limits(1):
+        for i in range(0, rows.shape[0], size):
+            part = rows[i : i + size]
+            pca.partial_fit(part.toarray() if sparse.issparse(part) else np.array(part))
     return 1
 
 
