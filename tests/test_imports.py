@@ -16,7 +16,7 @@ TOP = "__init__"
 
 # Lower layers first. A module may import its own layer and those before it, unless ONLY says less.
 LAYERS = (
-    {"_typing", "_kernels", "_device", "_gaps", "_files", "_archive"},
+    {"_typing", "_kernels", "_arrow", "_device", "_gaps", "_files", "_archive"},
     {"tables"},
     {"_subspace", "_moments", "_linalg", "losses", "_products", "_threads"},
     {"_univariate", "testing"},
@@ -40,9 +40,9 @@ LAYERS = (
 )
 ONLY = {
     # A source knows where rows live and nothing of the mathematics.
-    "sources": {"_typing", "_threads", "_device", "_gaps"},
+    "sources": {"_typing", "_threads", "_arrow", "_device", "_gaps"},
     # A table is read without any of it, and without waiting for it.
-    "tables": {"_typing"},
+    "tables": {"_typing", "_arrow"},
     # A video is frames, light and outlines; it has its own losses and needs no estimator.
     "video": {"_typing", "_threads", "_files"},
     # A solver sees an `evaluate` function: no data, and no loss.
@@ -55,7 +55,7 @@ SOLE_USER = {
     "array_api_compat": "_device.py",
     "typer": "cli",
     "rich": "cli",
-    "pyarrow": "tables/arrow.py",
+    "pyarrow": "_arrow.py",
     "openpyxl": "tables/excel.py",
     "skops": "persistence.py",
     "PIL": "video/_images.py",

@@ -223,7 +223,8 @@ def row_terms(point: Subspace, dtype: np.dtype) -> Callable[[Block], Array]:
     look = Look(point, L2p(2.0), dtype)
 
     def rows(block: Block) -> Array:
-        terms = look(block)
+        with np.errstate(invalid="ignore", over="ignore"):
+            terms = look(block)
         return np.column_stack([terms.t, terms.rows.Z[:, : point.n_components]])
 
     return rows

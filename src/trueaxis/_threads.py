@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import joblib
 import numpy as np
@@ -14,6 +15,9 @@ from threadpoolctl import ThreadpoolController
 
 T = TypeVar("T")
 S = TypeVar("S")
+
+_AHEAD = 2  # items that a reader makes before they are asked for
+_END = object()
 
 
 @cache
@@ -70,3 +74,46 @@ class Workers:
         if self._pool is None or small:
             return map(function, items)
         return self._pool.map(function, items)
+
+    def flow(
+        self, function: Callable[[S], T], items: Iterator[S], *, small: bool
+    ) -> Generator[T, None, None]:
+        """Results in order, of items that are made while others are worked on.
+
+        One thread of its own makes the items, one after another, and is a few ahead at most: what
+        is held at any time is a few items, however many there are. Close the iterator to be rid
+        of the thread before the end.
+        """
+        if small:
+            yield from map(function, items)
+            return
+        with closing(_ahead(items)) as made:
+            if self._pool is None:
+                yield from map(function, made)
+                return
+            waiting: deque[Future[T]] = deque()
+            try:
+                for item in made:
+                    waiting.append(self._pool.submit(function, item))
+                    del item
+                    if len(waiting) > self.n_threads:
+                        yield waiting.popleft().result()
+                while waiting:
+                    yield waiting.popleft().result()
+            finally:
+                for left in waiting:
+                    left.cancel()
+                wait(waiting)
+
+
+def _ahead(items: Iterator[S]) -> Generator[S, None, None]:
+    """The items, made on another thread before they are asked for."""
+    with ThreadPoolExecutor(1, "trueaxis-reader") as reader:
+        waiting = deque(reader.submit(next, items, _END) for _ in range(_AHEAD))
+        try:
+            while (item := waiting.popleft().result()) is not _END:
+                waiting.append(reader.submit(next, items, _END))
+                yield cast(S, item)
+                del item
+        finally:
+            reader.shutdown(cancel_futures=True)

@@ -83,6 +83,8 @@ class DenseProjection:
 
 @project.register
 def _(block: np.ndarray, center: Center, P: Array, inner: int) -> DenseProjection:
+    if block.dtype.isnative:
+        block = block.view(block.dtype.type)  # "<f8" and "=f8" are one type, but not to a buffer
     if block.strides[1] != block.itemsize or block.strides[0] % block.itemsize:
         block = np.array(block, order="C")
     elif not block.flags.aligned:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.linalg
+from scipy import sparse
 
 from trueaxis._subspace import Subspace
 from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
 from trueaxis.estimators._center import origin_of
-from trueaxis.estimators._row_basis import RowBasis, Rows
+from trueaxis.estimators._row_basis import LongRows, RowBasis, Rows
 from trueaxis.estimators._settings import Settings
+from trueaxis.estimators._sparse_rows import SparseRows, telling_columns
 from trueaxis.sources import DenseSource, Source
 
 
@@ -57,7 +60,7 @@ def in_row_space(
     n_components: int | float | None,
     most: int,
     settings: Settings,
-) -> tuple[Source, Float64Array | None, Coordinates, Array | None]:
+) -> tuple[Source, Float64Array | None, Coordinates, Any]:
     """Source and basis in the row space, where rows are few and at hand as one array.
 
     Returns
@@ -66,8 +69,8 @@ def in_row_space(
     basis : ndarray or None
     coordinates : Coordinates
         Those that the two are in.
-    wide : ndarray of shape (n, m) or None
-        The rows as they were; None where they are left as they are.
+    wide : array of shape (n, m) or None
+        The rows as they were, dense or sparse; None where they are left as they are.
     """
     n, m = source.shape
     further = np.zeros((0, m)) if basis is None else basis.T
@@ -80,22 +83,25 @@ def in_row_space(
     wide = None if stays else source.wide()
     if wide is None:
         return source, basis, Coordinates(np.zeros(m)), None
-    reduced, lowered, coordinates = reduce_rows(
+    found = reduce_rows(
         wide, origin_of(source, settings.center), further, source.workers, source.unit, least
     )
+    if found is None:
+        return source, basis, Coordinates(np.zeros(m)), None
+    reduced, lowered, coordinates = found
     basis = None if basis is None else np.ascontiguousarray(lowered.T)
     posed = DenseSource(reduced, weights=source.weights, workers=source.workers)
     return posed, basis, coordinates, wide
 
 
 def reduce_rows(
-    X: Array,
+    X: Any,
     origin: Float64Array,
     further: Float64Array,
     workers: Workers,
     unit: float = 1.0,
     least: int = 0,
-) -> tuple[Float64Array, Float64Array, Coordinates]:
+) -> tuple[Float64Array, Float64Array, Coordinates] | None:
     """The rows X / unit − origin in an orthonormal basis of their span and of `further` rows.
 
     A rotation-invariant loss has its minimizers in the span of the rows, and every iterate stays
@@ -106,11 +112,12 @@ def reduce_rows(
 
     at the price of one product AAᵀ. Rows of unit length keep a far row from taking the digits of
     all others. Squaring doubles the digits that a direction of little variance loses; where they
-    matter, or where r would be below `least`, the columns are those of `row_space`.
+    matter, or where r would be below `least`, the columns are those of `row_space`, and there are
+    none (None) where that would make sparse rows dense.
 
     Parameters
     ----------
-    X : ndarray of shape (n, m), float32 or float64
+    X : ndarray or sparse array of shape (n, m)
         Neither written to nor copied as a whole, except for `row_space`. The coordinates refer
         to it.
     origin : ndarray of shape (m,)
@@ -132,11 +139,24 @@ def reduce_rows(
         They lift and lower as long as `workers` last.
     """
     n = X.shape[0]
-    basis = RowBasis.of(Rows(X, origin, further, workers, unit))
+    is_sparse = sparse.issparse(X)
+    rows: LongRows = (
+        SparseRows(X, origin, further, unit)
+        if is_sparse
+        else Rows(X, origin, further, workers, unit)
+    )
+    basis = RowBasis.of(rows)
     if basis is None or basis.shape[1] < least:
+        if is_sparse:
+            return None
         return row_space(X.astype(np.float64) * (1.0 / unit), origin, further)
     columns = basis.coordinates()
     return columns[:n], columns[n:], Coordinates(origin, basis)
+
+
+def telling(X: Any) -> Array:
+    """Columns in which rows of X differ if they do: X itself, where it is dense."""
+    return telling_columns(X) if sparse.issparse(X) else X
 
 
 def row_space(

@@ -15,6 +15,7 @@ from trueaxis.estimators import _description
 from trueaxis.estimators._breakdown import Contradiction, contradiction
 from trueaxis.estimators._completion import scree_dimension
 from trueaxis.estimators._description import Reach
+from trueaxis.estimators._draws import Draws
 from trueaxis.estimators._objectives import FixedObjective, KeptObjective
 from trueaxis.estimators._problem import Descent, Problem
 from trueaxis.estimators._settings import Settings
@@ -46,11 +47,11 @@ def fit(
     n_components: int | float | None,
     most: int,
     settings: Settings,
-    rng: np.random.RandomState,
+    draws: Draws,
 ) -> Fit:
     """The robust subspace of the rows of a source; `most` is the number of axes None stands for."""
     n, m = source.shape
-    problem = Problem.pose(source, most, n_components, settings, rng)
+    problem = Problem.pose(source, most, n_components, settings, draws)
     # As many axes as centered rows can have leave no residual to weigh the rows by.
     exhausted = min(n - isinstance(settings.center, str), m)
     if isinstance(n_components, int) and n_components < exhausted:

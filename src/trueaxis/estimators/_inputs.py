@@ -15,7 +15,7 @@ from trueaxis._device import is_dispatched, to_host
 from trueaxis._linalg import polar
 from trueaxis._products import Block, dense_rows
 from trueaxis._sweep import pieces
-from trueaxis._typing import Float64Array
+from trueaxis._typing import Array, Float64Array
 from trueaxis.estimators._missing import with_gaps
 from trueaxis.estimators._namespace import open_array, readable
 from trueaxis.losses import L1, Bisquare, Cauchy, Huber, L2p, Loss, Trimmed
@@ -31,7 +31,7 @@ START_NAMES = ("auto", *STARTS, "random")
 _SAFE_RANGE = {np.dtype(np.float64): (1e-100, 1e100), np.dtype(np.float32): (1e-12, 1e12)}
 
 
-_LARGE, _FEW = 1 << 22, 100  # entries of data that are large, and rows that tell their size
+_LARGE = 1 << 22  # entries of data that are large
 
 _VARIANCE_RANGE = {
     np.dtype(np.float64): (1e-153, 1e153),
@@ -176,6 +176,7 @@ def check_finite(source: Source, columns: Any = None) -> float:
     place = source.reduce(_FirstBad.of).place
     assert place is not None  # the peak told of it
     row, column, value = place
+    columns = source.names if columns is None else columns
     name = f" ({columns[column]!r})" if columns is not None else ""
     what = "NaN" if np.isnan(value) else "infinity"
     unobserved = ", or pass missing='nan' where NaN stands for an entry that was not observed"
@@ -186,12 +187,12 @@ def check_finite(source: Source, columns: Any = None) -> float:
     )
 
 
-def peak_of_some(source: Source) -> float | None:
-    """The largest absolute entry of a few rows; None where all entries should be looked at."""
+def peak_of_some(source: Source, rows: Array) -> float | None:
+    """The largest absolute entry of these few rows; None where all entries should be looked at."""
     n, m = source.shape
     if n < m or n * m < _LARGE:
         return None
-    few, _ = source.take(np.arange(0, n, max(1, n // _FEW)))
+    few, _ = source.take(rows)
     peak = float(np.abs(few).max())
     low, high = _SAFE_RANGE[source.answers]
     return peak if low < peak < high else None

@@ -45,6 +45,15 @@ _THIN = 4  # of so many rows at least one is swept where a sample tells too litt
 _ENOUGH = 20  # rows a column, with which a sample tells what the scatter along N is
 
 
+def draw(source: Source, k: int, rng: np.random.RandomState) -> Array | None:
+    """Numbers of the rows that `Sample.of` takes for the same random numbers; None for all."""
+    n, m = source.shape
+    size = max(_ROWS, _ENTRIES // m, 200 * k)
+    if n * m > _LARGE:
+        size = min(size, max(n // _SHARE, 20 * k))
+    return starts.sample_rows(n, source.weights, size, rng)
+
+
 @dataclass(frozen=True)
 class Sample:
     """Some rows of a source about `origin`, in float32 where they are many, and their weights."""
@@ -66,10 +75,7 @@ class Sample:
         """A tenth of the rows where they are many, drawn by weight; all where they are few."""
         n, m = source.shape
         weights = source.weights
-        size = max(_ROWS, _ENTRIES // m, 200 * k)
-        if n * m > _LARGE:
-            size = min(size, max(n // _SHARE, 20 * k))
-        drawn = starts.sample_rows(n, weights, size, rng)
+        drawn = draw(source, k, rng)
         if drawn is None:
             rows, omega = source.take(np.arange(n))
             return cls(rows - origin, omega, origin, 1.0, whole=True)

@@ -15,8 +15,9 @@ from trueaxis._sweep import Closing
 from trueaxis._typing import Array, Float64Array
 from trueaxis.estimators._center import first_center
 from trueaxis.estimators._completion import take_sample
-from trueaxis.estimators._coordinates import Coordinates, in_row_space
+from trueaxis.estimators._coordinates import Coordinates, in_row_space, telling
 from trueaxis.estimators._description import Reach
+from trueaxis.estimators._draws import Draws
 from trueaxis.estimators._l1 import PAPERS, L1Fit
 from trueaxis.estimators._newton import newton_fit
 from trueaxis.estimators._objectives import Objective, close, make_objective
@@ -83,21 +84,25 @@ class Problem:
         most: int,
         n_components: int | float | None,
         settings: Settings,
-        rng: np.random.RandomState,
+        draws: Draws,
     ) -> Problem:
         """The problem for the rows of a source, of which at most `most` axes are wanted."""
         n, m = source.shape
-        weights, unit = source.weights, source.unit
-        expected = n_components if isinstance(n_components, int) else min(most, 10)
-        drawn = starts.sample_rows(n, weights, starts.sample_size(expected, m), rng)
+        unit = source.unit
+        drawn = draws.start
         rows = np.arange(n) if drawn is None else drawn
         basis = None if isinstance(settings.start, str) else settings.start
         source, basis, coordinates, wide = in_row_space(source, basis, n_components, most, settings)
         sample, sample_weights, gaps = take_sample(
-            source, rows, n_components, settings, rng, by_weight=drawn is not None
+            source,
+            rows,
+            n_components,
+            settings,
+            np.random.RandomState(draws.seed),
+            by_weight=drawn is not None,
         )
         # In other coordinates rows that repeat one another differ by rounding.
-        distinct = starts.distinct_rows(*((sample,) if wide is None else (wide, rows)))
+        distinct = starts.distinct_rows(*((sample,) if wide is None else (telling(wide), rows)))
         if coordinates.is_own or isinstance(settings.center, str):
             center = first_center(source, sample, sample_weights, settings.center, unit)
         else:
@@ -105,7 +110,7 @@ class Problem:
         scale = starts.typical_distance(sample, center, sample_weights)
         return cls(
             settings, source, coordinates, center, scale, basis, sample, sample_weights,
-            distinct, int(rng.randint(2**31 - 1)), unit, gaps,
+            distinct, draws.seed, unit, gaps,
         )  # fmt: skip
 
     @property
@@ -205,15 +210,14 @@ class Problem:
     def _negligible(self, start: Subspace) -> float:
         """What residuals that are rounding of the rows would add up to."""
         n, reach = self.source.shape[0], np.linalg.norm(self.sample - self.center, axis=1).max()
-        t = np.full(n, (_ROUNDED * float(np.finfo(self.source.dtype).eps) * reach) ** 2)
-        loss = self._loss_at(start)
+        t = (_ROUNDED * float(np.finfo(self.source.dtype).eps) * reach) ** 2
+        loss, omega = self._loss_at(start), self.source.weights
         if loss.entrywise:
             return 0.0
         if isinstance(loss, ScaleMinimizer):
-            return loss.objective(t, self.source.weights)
-        value, _ = loss.value_and_weight(t)
-        omega = self.source.weights
-        return float(value.sum() if omega is None else omega @ value)
+            return loss.objective(np.full(n, t), omega)
+        value, _ = loss.value_and_weight(np.array([t]))
+        return float(value[0]) * (n if omega is None else float(omega.sum()))
 
     def _begin(self, start: Subspace) -> Subspace:
         return start if self.settings.moves_center else Subspace(start.basis, self.center)

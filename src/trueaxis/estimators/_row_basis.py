@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 import numpy as np
 import scipy.linalg
@@ -144,6 +144,32 @@ class Rows:
             yield columns, block
 
 
+class LongRows(Protocol):
+    """A, few rows of many columns about `origin`, by its products."""
+
+    @property
+    def origin(self) -> Float64Array:
+        """What was subtracted from the rows."""
+        ...
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        ...
+
+    def gram(self) -> Float64Array:
+        """AAᵀ; not finite where it has not the digits."""
+        ...
+
+    def combine(self, G: Float64Array) -> Float64Array:
+        """AᵀG."""
+        ...
+
+    def multiply(self, v: Float64Array) -> Float64Array:
+        """Av."""
+        ...
+
+
 @dataclass(frozen=True)
 class RowBasis:
     """Q = AᵀD⁻¹P L⁻ᵀ of shape (m, r), not formed, and y_i = Qᵀa_i of every row.
@@ -154,13 +180,13 @@ class RowBasis:
     lengths and distances in the coordinates have relative errors of that order.
     """
 
-    rows: Rows
+    rows: LongRows
     lengths: Float64Array
     factor: Float64Array
     pivots: Array
 
     @classmethod
-    def of(cls, rows: Rows) -> RowBasis | None:
+    def of(cls, rows: LongRows) -> RowBasis | None:
         """The basis; None where the Gram matrix has not the digits for it."""
         K = rows.gram()
         squares = np.diagonal(K).copy()

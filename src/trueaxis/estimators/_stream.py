@@ -13,6 +13,7 @@ from trueaxis._sweep import Look
 from trueaxis._threads import Workers
 from trueaxis._typing import Float64Array
 from trueaxis.estimators._description import Reach
+from trueaxis.estimators._draws import Draws
 from trueaxis.estimators._fit import fit
 from trueaxis.estimators._settings import Settings
 from trueaxis.estimators._start import MUCH_NEARER
@@ -230,8 +231,9 @@ class Stream:
         S, omega = self.kept.rows, self.kept.weights
         n, m = S.shape
         source = DenseSource(S, weights=omega, workers=Workers(1))
-        rng = np.random.RandomState(self.seed)
-        found = fit(source, self.k, min(n, m), self.settings, rng).subspace
+        most, rng = min(n, m), np.random.RandomState(self.seed)
+        draws = Draws.of(source, most, self.k, self.settings, rng)
+        found = fit(source, self.k, most, self.settings, draws).subspace
         return Subspace(orthonormalize(found.basis), found.center)
 
     def described(self) -> tuple[Subspace, Float64Array, float]:

@@ -174,7 +174,7 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
             callback=self.callback,
         )
         pca.n_components = self._number(rows, weights, pca, rng)
-        self.pca_ = pca.fit(X, sample_weight=weights)
+        self.pca_ = pca.fit(X if rows.has_rows else rows, sample_weight=weights)
         names = getattr(self, "feature_names_in_", None)
         rows, weights = _missing.settle(rows, weights, pca.n_components_, names)
         od, Z = self._terms(rows)

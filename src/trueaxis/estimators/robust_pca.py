@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from trueaxis._threads import Workers
 from trueaxis.estimators import _breakdown, _inputs, _missing
 from trueaxis.estimators._breakdown import Contradiction
+from trueaxis.estimators._draws import Draws
 from trueaxis.estimators._fit import Fit, fit
 from trueaxis.estimators._namespace import Recorded, settle
 from trueaxis.estimators._objectives import NotFiniteError
@@ -116,16 +117,18 @@ class RobustPCA(Recorded, StreamFitter):
         Number of rows that `partial_fit` was given; not there after `fit`.
     n_components_, n_samples_, n_features_in_ : int
         Numbers of axes found, of rows (by weight, where `sample_weight` was given) and columns.
-    weights_ : ndarray of shape (n_samples,)
+    weights_ : ndarray of shape (n_samples,) or None
         d_i = 2ρ′, what each row counted in the last scatter matrix; 0 for a row left out by
-        ``sample_weight=0``.
+        ``sample_weight=0``. None where the rows are read from files or blocks: a number for every
+        row would have no bounds.
     objective_ : float
         J at the result, without smoothing.
     history_ : numpy.recarray
         One record before the first and after every update: ``iteration``, ``objective`` (with
         smoothing), ``change``, ``gap``, ``sweeps``, ``seconds``.
     n_iter_, n_sweeps_ : int
-        Numbers of updates, and of passes over the rows that they took.
+        Numbers of updates, and of all passes over the rows: those that the updates took, and where
+        rows are read from files or blocks those that count them and read the sample.
     converged_ : bool
         Whether the gap came below `tol`.
     solver_ : str
@@ -192,9 +195,10 @@ class RobustPCA(Recorded, StreamFitter):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows. Where scikit-learn's ``array_api_dispatch`` is enabled, an array of PyTorch,
-            CuPy, ... stays where it lives, and the fitted arrays are of its kind.
+        X : array-like, sparse matrix, path, or blocks, of shape (n_samples, n_features)
+            The rows, wherever they live: `trueaxis.sources` names the kinds. Where scikit-learn's
+            ``array_api_dispatch`` is enabled, an array of PyTorch, CuPy, ... stays where it lives,
+            and the fitted arrays are of its kind.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
             A weight of 2 counts as the row twice, of 0 as the row left out.
@@ -225,8 +229,8 @@ class RobustPCA(Recorded, StreamFitter):
         weights = _inputs.check_sample_weight(sample_weight, n)
         names = getattr(self, "feature_names_in_", None)
         X, weights = _missing.settle(X, weights, self.n_components, names)
-        present = np.ones(n, bool) if weights is None else weights > 0
-        rows = X if present.all() else X.where(present)
+        present = slice(None) if weights is None or (weights > 0).all() else weights > 0
+        rows = X if isinstance(present, slice) else X.where(present)
         held = None if weights is None else weights[present]
         total = float(n if weights is None else weights.sum())
         # Whole weights stand for repeated rows, and may allow as many more components.
@@ -237,15 +241,20 @@ class RobustPCA(Recorded, StreamFitter):
         power = settings.degree
         rng = check_random_state(0 if self.random_state is None else self.random_state)
         with Workers.start(self.n_jobs) as workers:
+            drawn_from = rows.posed(workers, weights=held)
+            draws = Draws.of(drawn_from, most, n_components, settings, rng)
+            attempts: list[Source] = []
 
             def attempt(peak: float) -> tuple[Fit, Source]:
                 # Thresholds of the user's are sizes in the data's own units.
                 unit = 1.0 if power is None else _inputs.safe_unit(peak, X.answers)
-                source = rows.posed(workers, weights=held, unit=unit)
-                return fit(source, n_components, most, settings, rng), source
+                source = drawn_from.posed(workers, weights=held, unit=unit)
+                attempts.append(source)
+                return fit(source, n_components, most, settings, draws), source
 
             source = X.posed(workers)
-            peak = _inputs.peak_of_some(source) if settings.is_smooth_sum and held is None else None
+            some = settings.is_smooth_sum and held is None
+            peak = _inputs.peak_of_some(drawn_from, draws.size) if some else None
             try:
                 found, posed = attempt(
                     _inputs.check_finite(source, names) if peak is None else peak
@@ -255,7 +264,7 @@ class RobustPCA(Recorded, StreamFitter):
                 # else would cost as much as one of these.
                 found, posed = attempt(_inputs.check_finite(source, names))
         self._take(found, total, posed.unit, power or 0.0, X.answers, most)
-        self.n_sweeps_ = X.passes + source.passes + posed.passes
+        self.n_sweeps_ = sum(read.passes for read in (X, drawn_from, source, *attempts))
         self.weights_ = None
         if found.weights is not None:
             self.weights_ = np.zeros(n)

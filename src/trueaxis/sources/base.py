@@ -102,8 +102,8 @@ class Source(ABC):
         """Every so many-th row, posed as these are, where it can be read without the others."""
         return None
 
-    def wide(self) -> Array | None:
-        """All rows as one array, not in units, where data with few of them can be had so."""
+    def wide(self) -> Any:
+        """All rows as one array, dense or sparse and not in units, or None where they are not."""
         return None
 
     def foresee(self, rows: list[Array]) -> None:  # noqa: B027  # most have them at hand

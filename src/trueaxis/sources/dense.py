@@ -59,8 +59,8 @@ class DenseSource(BlockSource):
 
     @property
     def dtype(self) -> np.dtype:
-        """The dtype of the array."""
-        return self.array.dtype
+        """The dtype of the array, in the native byte order that it has, perhaps spelled out."""
+        return np.dtype(self.array.dtype.type)
 
     def take(self, rows: Array) -> tuple[Float64Array, Float64Array | None]:
         """A float64 copy of some rows, and their weights."""

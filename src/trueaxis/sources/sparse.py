@@ -69,6 +69,10 @@ class SparseSource(BlockSource):
         """A copy of the rows for which the boolean array is true."""
         return SparseSource(self.array[present])
 
+    def wide(self) -> Any:
+        """The matrix in compressed storage."""
+        return self.array
+
     def _block(self, rows: slice) -> Any:
         # Rows of CSR lie one after another: a view of them, where slicing would copy.
         X = self.array

@@ -1,4 +1,4 @@
-"""CSV and Parquet by way of Arrow. The only file that imports pyarrow."""
+"""CSV and Parquet by way of Arrow."""
 
 from __future__ import annotations
 
@@ -11,11 +11,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.csv
-import pyarrow.parquet
 
+from trueaxis._arrow import pyarrow
 from trueaxis._typing import Float64Array
 from trueaxis.tables.sniff import MISSING, Dialect, is_number, sniff
 from trueaxis.tables.table import Kind, Table, Written, each_once
@@ -73,8 +70,8 @@ class ArrowColumns:
         """A column as text, "" where an entry is missing."""
         column = self.table.column(name)
         try:
-            column = column.cast(pa.string())
-        except pa.ArrowException:
+            column = column.cast(pyarrow.string())
+        except pyarrow.ArrowException:
             return ["" if entry is None else str(entry) for entry in column.to_pylist()]
         return [entry or "" for entry in column.to_pylist()]
 
@@ -90,35 +87,45 @@ class ArrowColumns:
 
 
 def _kind(dtype: Any) -> Kind:
-    if pa.types.is_dictionary(dtype):
+    if pyarrow.types.is_dictionary(dtype):
         return _kind(dtype.value_type)
-    if pa.types.is_boolean(dtype):
+    if pyarrow.types.is_boolean(dtype):
         return "true/false"
-    if pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_decimal(dtype):
+    if (
+        pyarrow.types.is_integer(dtype)
+        or pyarrow.types.is_floating(dtype)
+        or pyarrow.types.is_decimal(dtype)
+    ):
         return "number"
-    if pa.types.is_string(dtype) or pa.types.is_large_string(dtype) or pa.types.is_binary(dtype):
+    if (
+        pyarrow.types.is_string(dtype)
+        or pyarrow.types.is_large_string(dtype)
+        or pyarrow.types.is_binary(dtype)
+    ):
         return "text"
-    if pa.types.is_null(dtype):
+    if pyarrow.types.is_null(dtype):
         return "empty"
-    return "date" if pa.types.is_temporal(dtype) else "other"
+    return "date" if pyarrow.types.is_temporal(dtype) else "other"
 
 
 def _is_plain_number(dtype: Any) -> bool:
-    return bool(pa.types.is_integer(dtype) or pa.types.is_floating(dtype))
+    return bool(pyarrow.types.is_integer(dtype) or pyarrow.types.is_floating(dtype))
 
 
 def _to_floats(column: Any, decimal: str) -> Any:
     """Anything that is numbers or reads as such; refused by `not_a_number` before otherwise."""
-    if pa.types.is_dictionary(column.type):
+    if pyarrow.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if _kind(column.type) != "text":
-        return column.cast(pa.float64())
-    entries = pc.utf8_trim_whitespace(column.cast(pa.string()))
-    entries = pc.replace_substring_regex(entries, r"^\+", "")
+        return column.cast(pyarrow.float64())
+    entries = pyarrow.compute.utf8_trim_whitespace(column.cast(pyarrow.string()))
+    entries = pyarrow.compute.replace_substring_regex(entries, r"^\+", "")
     if decimal == ",":
-        entries = pc.replace_substring(entries, ",", ".")
-    known = pc.is_in(entries, value_set=pa.array([*MISSING, ""]))
-    return pc.if_else(known, pa.scalar(None, pa.string()), entries).cast(pa.float64())
+        entries = pyarrow.compute.replace_substring(entries, ",", ".")
+    known = pyarrow.compute.is_in(entries, value_set=pyarrow.array([*MISSING, ""]))
+    return pyarrow.compute.if_else(known, pyarrow.scalar(None, pyarrow.string()), entries).cast(
+        pyarrow.float64()
+    )
 
 
 def read_csv(
@@ -143,7 +150,9 @@ def read_csv(
 
 def _head(data: Path | bytes) -> tuple[bytes, bool]:
     """The beginning of a file, unpacked, and whether it is all of it."""
-    stream = pa.input_stream(pa.BufferReader(data) if isinstance(data, bytes) else str(data))
+    stream = pyarrow.input_stream(
+        pyarrow.BufferReader(data) if isinstance(data, bytes) else str(data)
+    )
     with stream:
         head = bytes(stream.read(_HEAD))
         while head.count(b"\n") < _LINES:
@@ -164,7 +173,7 @@ def _parse(data: Path | bytes, source: str, dialect: Dialect, *, block: int) -> 
 
     def parse(threads: bool) -> Any:
         return pyarrow.csv.read_csv(
-            pa.BufferReader(data) if isinstance(data, bytes) else str(data),
+            pyarrow.BufferReader(data) if isinstance(data, bytes) else str(data),
             read_options=pyarrow.csv.ReadOptions(
                 use_threads=threads,
                 block_size=block,
@@ -185,14 +194,14 @@ def _parse(data: Path | bytes, source: str, dialect: Dialect, *, block: int) -> 
 
     try:
         return parse(threads=True)
-    except pa.ArrowInvalid as error:
+    except pyarrow.ArrowInvalid as error:
         if not bad:
             raise ValueError(f"{source} cannot be read as a table: {_first_line(error)}") from error
     # Several threads do not know which row they are at.
     bad.clear()
     try:
         return parse(threads=False)
-    except pa.ArrowInvalid as error:
+    except pyarrow.ArrowInvalid as error:
         row = bad[0]
         text = row.text if len(row.text) <= 60 else f"{row.text[:57]}..."
         where = f"line {row.number + dialect.comments}" if row.number else "a line"
@@ -230,9 +239,9 @@ def read_parquet(data: Path | bytes, source: str) -> Table:
     """A Parquet file."""
     try:
         table = pyarrow.parquet.read_table(
-            pa.BufferReader(data) if isinstance(data, bytes) else str(data)
+            pyarrow.BufferReader(data) if isinstance(data, bytes) else str(data)
         )
-    except pa.ArrowInvalid as error:
+    except pyarrow.ArrowInvalid as error:
         raise ValueError(f"{source} is not a whole Parquet file: {_first_line(error)}") from error
     names, notes = each_once(table.column_names, source)
     return Table(source, ArrowColumns(table.rename_columns(list(names))), notes)
@@ -245,11 +254,11 @@ def from_rows(rows: Sequence[Sequence[Any]], names: Sequence[str], source: str) 
     for j, name in enumerate(unique):
         entries = [_cell(row[j]) if j < len(row) else None for row in rows]
         try:
-            held[name] = pa.array(entries)
-        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            held[name] = pyarrow.array(entries)
+        except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError):
             mixed = [None if e is None else str(e) for e in entries]
-            held[name] = pa.array(mixed, pa.string())
-    columns, told = _mended(ArrowColumns(pa.table(held)), source)
+            held[name] = pyarrow.array(mixed, pyarrow.string())
+    columns, told = _mended(ArrowColumns(pyarrow.table(held)), source)
     return Table(source, columns, (*notes, *told))
 
 
@@ -276,7 +285,7 @@ def write_parquet(columns: Written, to: BinaryIO) -> None:
 
 
 def _table(columns: Written) -> Any:
-    return pa.table({name: pa.array(entries) for name, entries in columns.items()})
+    return pyarrow.table({name: pyarrow.array(entries) for name, entries in columns.items()})
 
 
 def _first_line(error: Exception) -> str:
