@@ -43,6 +43,8 @@ SOLE_USER = {
     "matplotlib": "plots.py",
     "typer": "cli.py",
     "rich": "cli.py",
+    "dask": "sources/dask.py",
+    "distributed": "sources/dask.py",
     f"{ROOT}._kernels": "_products/dense.py",
 }
 MOST_LINES = 320

@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from trueaxis import _products
 from trueaxis._subspace import Subspace
-from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
 from trueaxis.estimators import _gaussian, _inputs
-from trueaxis.estimators._distances import OutlierDistances
+from trueaxis.estimators._distances import OutlierDistances, each_row
+from trueaxis.sources import open_source
 
 
 @contextmanager
@@ -80,13 +80,12 @@ class AxesTransformer(
         k = P.shape[1]
         P = _products.padded_columns(P, rows.dtype)
         center = _products.split_center(self.mean_.astype(np.float64), rows.dtype)
-        with Workers.start(self.n_jobs) as workers:
-            source = rows.posed(workers)
-            _inputs.check_finite(source, getattr(self, "feature_names_in_", None))
-            scores: Array = source.collect(
-                lambda block: _products.project(block, center, P, 0).Z[:, :k].astype(rows.answers)
-            )
-            return scores
+        answers = rows.answers
+
+        def scores(block: Any) -> Array:
+            return _products.project(block, center, P, 0).Z[:, :k].astype(answers)
+
+        return self._each_row(rows, scores)
 
     def inverse_transform(self, X: Any) -> Array:
         """Rows of the data's space from scores.
@@ -101,7 +100,12 @@ class AxesTransformer(
         ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        Z = check_array(X, dtype=[np.float64, np.float32], input_name="X")
+        source = open_source(X)
+        Z = (
+            source.header
+            if source is not None
+            else check_array(X, dtype=[np.float64, np.float32], input_name="X")
+        )
         k = len(self.components_)
         if Z.shape[1] != k:
             raise ValueError(
@@ -109,7 +113,10 @@ class AxesTransformer(
                 "transform returns them."
             )
         axes = self.components_ * self._whitening()[:, None] if self.whiten else self.components_
-        return np.asarray(Z @ axes + self.mean_)
+        if source is None:
+            return np.asarray(Z @ axes + self.mean_)
+        mean = self.mean_
+        return each_row(source, lambda block: np.asarray(block @ axes + mean), self.n_jobs)
 
     def score_samples(self, X: Any) -> Float64Array:
         """Log-likelihood of each row under the Gaussian that the axes describe.
@@ -127,13 +134,11 @@ class AxesTransformer(
         -------
         ndarray of shape (n_samples,)
         """
-        squares, Z = self._squares_and_scores(X)
-        return _gaussian.log_likelihood(
-            Z,
-            squares,
-            self.explained_variance_.astype(np.float64),
-            float(self.noise_variance_),
-            self.components_.shape[1],
+        check_is_fitted(self)
+        variances, noise = self.explained_variance_.astype(np.float64), float(self.noise_variance_)
+        m = self.components_.shape[1]
+        return self._each_distance(
+            X, lambda squares, Z: _gaussian.log_likelihood(Z, squares, variances, noise, m)
         )
 
     def score(self, X: Any, y: Any = None) -> float:

@@ -15,7 +15,7 @@ from trueaxis._threads import Workers, single_threaded_blas
 from trueaxis._typing import Array, Float64Array
 from trueaxis._univariate import nearest
 from trueaxis.estimators import _inputs
-from trueaxis.estimators._distances import squares_and_scores
+from trueaxis.estimators._distances import OfRows, each_distance, telling_rows
 from trueaxis.estimators._transform import unchanged_on_error
 from trueaxis.estimators.robust_pca import RobustPCA
 from trueaxis.outliers import (
@@ -154,7 +154,9 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
             random_state=rng,
             n_jobs=self.n_jobs,
         ).fit(X, sample_weight=weights)
-        od, Z = self._terms(rows)
+        rows, weights = telling_rows(rows, weights, rng)
+        terms = np.asarray(self._each(rows, lambda od, Z: np.column_stack([od, Z])))
+        od, Z = terms[:, 0], terms[:, 1:]
         counts = np.ones(len(od)) if weights is None else weights
         size = starts.typical_distance(np.column_stack([od, Z]), np.zeros(1 + Z.shape[1]), weights)
         self.orthogonal_cutoff_ = orthogonal_cutoff(od, each, weights, floor=ROUNDING * size)
@@ -164,7 +166,7 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         self.offset_ = -1.0
         if share is not None:
             score = score_distances(Z, self.score_location_, self.score_scatter_)
-            shares = -self._normality(score, od)
+            shares = -self._normality()(score, od)
             _, factor = nearest(shares, counts, (1.0 - share) * float(counts.sum()))
             factor = max(factor, ROUNDING)
             self.score_cutoff_ *= factor
@@ -198,19 +200,23 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         most = max(1, min(rank // 2, int(rows) // 10, 10))
         return starts.components_in_scree(variances, most=most)
 
-    def _terms(self, X: Source) -> tuple[Float64Array, Float64Array]:
-        """Orthogonal distances, 0 where they are rounding, and scores."""
+    def _each(self, X: Source, of: OfRows) -> Array:
+        """What `of` makes of orthogonal distances, 0 where they are rounding, and scores."""
         names = getattr(self, "feature_names_in_", None)
-        squares, Z = squares_and_scores(X, self.pca_, self.n_jobs, names)
-        od = np.sqrt(squares)
         rounding = max(ROUNDING, 8 * float(np.finfo(X.answers).eps))
-        od[od <= rounding * np.hypot(od, np.linalg.norm(Z, axis=1))] = 0.0
-        return od, Z
 
-    def _distances(self, X: Any) -> tuple[Float64Array, Float64Array]:
-        check_is_fitted(self)
-        od, Z = self._terms(_inputs.open_rows(self, X, reset=False))
-        return score_distances(Z, self.score_location_, self.score_scatter_), od
+        def found(squares: Float64Array, Z: Float64Array) -> Array:
+            od = np.sqrt(squares)
+            od[od <= rounding * np.hypot(od, np.linalg.norm(Z, axis=1))] = 0.0
+            return of(od, Z)
+
+        return each_distance(X, found, self.pca_, self.n_jobs, names)
+
+    def _each_distance(self, X: Any, of: OfRows) -> Array:
+        """What `of` makes of score and orthogonal distances; lazily where X is lazy."""
+        rows = _inputs.open_rows(self, X, reset=False)
+        location, scatter = self.score_location_, self.score_scatter_
+        return self._each(rows, lambda od, Z: of(score_distances(Z, location, scatter), od))
 
     def score_distance(self, X: Any) -> Float64Array:
         """Distance of rows from the robust location of the scores, in standard deviations.
@@ -224,7 +230,8 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         -------
         ndarray of shape (n_samples,)
         """
-        return self._distances(X)[0]
+        check_is_fitted(self)
+        return self._each_distance(X, lambda score, _: score)
 
     def orthogonal_distance(self, X: Any) -> Float64Array:
         """Distance of rows from the subspace; exactly 0 where it is no more than rounding.
@@ -238,7 +245,8 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         -------
         ndarray of shape (n_samples,)
         """
-        return self._distances(X)[1]
+        check_is_fitted(self)
+        return self._each_distance(X, lambda _, orthogonal: orthogonal)
 
     def score_samples(self, X: Any) -> Float64Array:
         """Minus the larger of the two distances, each as a share of its cut-off.
@@ -253,8 +261,8 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         ndarray of shape (n_samples,)
             The lower, the more abnormal; below -1 for an outlier.
         """
-        score, orthogonal = self._distances(X)
-        return self._normality(score, orthogonal)
+        check_is_fitted(self)
+        return self._each_distance(X, self._normality())
 
     def decision_function(self, X: Any) -> Float64Array:
         """How far rows are from being outliers: ``score_samples(X) - offset_``.
@@ -299,8 +307,13 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
             "regular"; "good leverage", far out but in the subspace; "orthogonal outlier", away
             from the subspace; "bad leverage", both.
         """
-        return kinds(*self._distances(X), self.score_cutoff_, self.orthogonal_cutoff_)
+        check_is_fitted(self)
+        cutoffs = self.score_cutoff_, self.orthogonal_cutoff_
+        return self._each_distance(X, lambda score, orthogonal: kinds(score, orthogonal, *cutoffs))
 
-    def _normality(self, score: Float64Array, orthogonal: Float64Array) -> Float64Array:
-        shares = score / self.score_cutoff_, orthogonal / self.orthogonal_cutoff_
-        return -np.maximum(*shares)
+    def _normality(self) -> OfRows:
+        """(score, orthogonal) → minus the larger share of its cut-off."""
+        score_cutoff, orthogonal_cutoff = self.score_cutoff_, self.orthogonal_cutoff_
+        return lambda score, orthogonal: (
+            -np.maximum(score / score_cutoff, orthogonal / orthogonal_cutoff)
+        )

@@ -83,6 +83,11 @@ class Source(ABC):
     def collect(self, kernel: Callable[[Any], Array]) -> Any:
         """``kernel(block)`` of all blocks, one under the other, where the rows' results belong."""
 
+    def checked(self, check: Callable[[Source], Any]) -> Self:
+        """The same rows, unless `check` refuses them: now, or when lazy results are computed."""
+        check(self)
+        return self
+
     @abstractmethod
     def take(self, rows: Array) -> tuple[Float64Array, Float64Array | None]:
         """A float64 copy of some rows, in rising order, and their weights."""
