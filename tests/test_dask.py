@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import signal
-import time
+import threading
 from concurrent.futures import ProcessPoolExecutor
 from itertools import pairwise
 from multiprocessing import get_context
@@ -41,7 +41,12 @@ def X():
 @pytest.fixture(scope="module")
 def cluster():
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            dashboard_address=None,
+            scheduler_kwargs={"dashboard_address": ":0"},  # any free port for its own pages
+        ) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
         yield client
@@ -302,6 +307,7 @@ def test_no_rows_and_no_columns_are_refused(shape):
         RobustPCA(1).fit(da.zeros(shape))
 
 
+@pytest.mark.parametrize("scheduler", ["threads", "cluster"], indirect=True)
 def test_the_place_of_nan_names_the_partition(X, scheduler):
     bad = X.copy()
     bad[3700, 4] = np.nan
@@ -327,6 +333,7 @@ def wrong(block, block_info=None):
     return block[:, :-1] if number == 2 else block
 
 
+@pytest.mark.parametrize("scheduler", ["threads", "cluster"], indirect=True)
 def test_a_partition_of_the_wrong_width_is_named(X, scheduler):
     rows = chunked(X).map_blocks(wrong, dtype=X.dtype, chunks=chunked(X).chunks)
     with pytest.raises(ValueError, match=r"Partition 2 of X has shape \(2500, 11\), but .*12\)"):
@@ -364,22 +371,23 @@ def made(block_id=None):
     return heavy_tailed(5000, 20, seed=block_id[0])
 
 
-def test_a_fit_survives_the_loss_of_a_worker(cluster):
+@pytest.mark.parametrize("wait", [0.0, 0.03], ids=["between sweeps", "in a sweep"])
+def test_a_fit_survives_the_loss_of_a_worker(cluster, wait):
     with cluster.as_current():
+        cluster.wait_for_workers(2, timeout=60)  # the nanny starts another for one that was lost
         rows = da.map_blocks(made, chunks=((5000,) * 8, (20,)), dtype=float).persist()
-        whole = RobustPCA(K, tol=1e-10).fit(rows)
-        lost = []
+        omega = np.random.default_rng(0).uniform(1, 2, 40_000)
+        whole = RobustPCA(K, tol=1e-10).fit(rows, sample_weight=omega)
+        lost, killers = [], []
 
         def lose(subspace, record):
-            if record.iteration == 1 and not lost:
-                (lost_pid, *_) = cluster.run(os.getpid).values()
-                lost.append(lost_pid)
-                os.kill(lost_pid, signal.SIGKILL)
+            if record.iteration == 1 and not killers:
+                lost.append(next(iter(cluster.run(os.getpid).values())))
+                killers.append(threading.Timer(wait, os.kill, (lost[0], signal.SIGKILL)))
+                killers[0].start()
+                if not wait:
+                    killers[0].join()
 
-        pca = RobustPCA(K, tol=1e-10, callback=lose).fit(rows)
-        assert lost
+        pca = RobustPCA(K, tol=1e-10, callback=lose).fit(rows, sample_weight=omega)
+        killers[0].join()
         np.testing.assert_array_equal(pca.components_, whole.components_)
-        deadline = time.monotonic() + 30
-        while set(pids := cluster.run(os.getpid).values()) & set(lost) or len(pids) < 2:
-            assert time.monotonic() < deadline
-            time.sleep(0.2)  # the nanny starts another worker

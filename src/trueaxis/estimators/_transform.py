@@ -71,7 +71,8 @@ class AxesTransformer(
         Returns
         -------
         ndarray of shape (n_samples, n_components_)
-            ``(X - mean_) @ components_.T``, scaled to unit variance where `whiten` is set.
+            ``(X - mean_) @ components_.T``, scaled to unit variance where `whiten` is set. A lazy
+            Dask array where X is one of Dask's; so are the results of the other methods then.
         """
         check_is_fitted(self)
         rows = _inputs.open_rows(self, X, reset=False)

@@ -86,7 +86,8 @@ class RobustPCA(AxesTransformer):
         For the sample of rows (of more than 2000), the random subsets and ``start="random"``.
         None is a seed of its own: the same data give the same answer.
     n_jobs : int or None, default=None
-        Threads; None is every core allowed to the process. Results do not depend on it.
+        Threads; None is every core allowed to the process. Results do not depend on it. Rows in
+        Dask are worked on by the workers of its scheduler, however many these are.
     callback : callable, optional
         Called as ``callback(subspace, record)`` before the first and after every update, with a
         `Subspace` and one record of `history_`.
@@ -109,9 +110,9 @@ class RobustPCA(AxesTransformer):
         Mean variance along the axes left out.
     n_components_, n_samples_, n_features_in_ : int
         Numbers of axes found, of rows (by weight, where `sample_weight` was given) and columns.
-    weights_ : ndarray of shape (n_samples,)
+    weights_ : ndarray of shape (n_samples,) or None
         d_i = 2ρ′, what each row counted in the last scatter matrix; 0 for a row left out by
-        ``sample_weight=0``.
+        ``sample_weight=0``. None where the rows are not in memory, as in Dask.
     objective_ : float
         J at the result, without smoothing.
     history_ : numpy.recarray
@@ -184,7 +185,8 @@ class RobustPCA(AxesTransformer):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows.
+            The rows: an array, a frame or a sparse matrix, or a Dask array or DataFrame, which is
+            fitted where it lives.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
             A weight of 2 counts as the row twice, of 0 as the row left out.

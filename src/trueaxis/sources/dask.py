@@ -13,17 +13,16 @@ import dask.array
 import numpy as np
 from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
-from dask.task_spec import DataNode, Task, TaskRef
+from dask.task_spec import Task, TaskRef
 from dask.utils import parse_bytes
 from scipy import sparse
 
 from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
 from trueaxis.sources.base import Kernel, Source, T
-from trueaxis.sources.partition import Collect, Partition, Reduce, Stack, Take, run
+from trueaxis.sources.partition import Collect, Partition, Reduce, Stack, Take, precision, run
 
 _FAN = 8  # sums that one task merges
-_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 class DaskSource(Source):
@@ -62,13 +61,13 @@ class DaskSource(Source):
             X = X.to_frame() if X.ndim == 1 else X
             self._names = tuple(X.columns)
             self._columns = len(self._names)
-            self._answers = _precision(dict(zip(self._names, X.dtypes, strict=True)))
+            self._answers = precision(dict(zip(self._names, X.dtypes, strict=True)))
             self._header = X.dtypes.to_frame().T.iloc[:0]  # these columns, and no rows
             is_sparse = False
         else:
             X = _in_whole_rows(X)
             self._columns = X.shape[1]
-            self._answers = _precision({None: X.dtype})
+            self._answers = precision({None: X.dtype})
             lengths, is_sparse = X.chunks[0], sparse.issparse(X._meta)
         self._blocks: list[Delayed] = list(np.ravel(np.array(X.to_delayed(), dtype=object)))
         self._first = None if lengths is None else _ends(lengths)
@@ -107,10 +106,13 @@ class DaskSource(Source):
     ) -> Self:
         """The same rows, counted by `weights`, which are sent out once, in a unit."""
         other = super().posed(workers, weights=weights, unit=unit)
-        other._parts = None
-        if weights is not None:
-            parts = dask.array.from_array(weights, chunks=(self._lengths,)).persist()
-            other._parts = list(parts.to_delayed())
+        if weights is None:
+            other._parts = None
+        elif weights is not self.weights:
+            name, parts = _name(), np.split(weights, self._bounds[1:-1])
+            layer = {(name, i): Task((name, i), _itself, part) for i, part in enumerate(parts)}
+            graph = HighLevelGraph.from_collections(name, layer)
+            other._parts = list(dask.persist(*(Delayed(key, graph, layer=name) for key in layer)))
         return other
 
     def checked(self, check: Callable[[Source], Any]) -> Self:
@@ -158,7 +160,7 @@ class DaskSource(Source):
         if self._present is not None:
             other._present = self._present.copy()
             other._present[self._present] = present
-        other._foreseen = None
+        other._foreseen = other._parts = other.weights = None
         return other
 
     def locate(self, row: int) -> str:
@@ -251,7 +253,7 @@ class DaskSource(Source):
             # What tasks have in common is sent once, and not with each of them.
             if id(task) not in sent:
                 sent[id(task)] = (f"{name}-task", len(sent))
-                layer[sent[id(task)]] = DataNode(sent[id(task)], task)
+                layer[sent[id(task)]] = Task(sent[id(task)], _itself, task)
             part, block = self._partition(i), self._blocks[i]
             needed.setdefault(id(block.dask), block)
             present = weights = None
@@ -271,6 +273,11 @@ def _add(*parts: Any) -> Any:
     return reduce(add, parts)
 
 
+def _itself(thing: Any) -> Any:
+    """What travels to the workers as a task's argument: lost there, it is sent again."""
+    return thing
+
+
 def _name() -> str:
     return f"trueaxis-{uuid4().hex}"
 
@@ -278,19 +285,6 @@ def _name() -> str:
 def _ends(lengths: Any) -> Array:
     """0, and the running sums of the lengths."""
     return np.concatenate([[0], np.cumsum(np.asarray(lengths, dtype=np.int64))])
-
-
-def _precision(dtypes: dict[Any, Any]) -> np.dtype:
-    """float32 where all columns are, float64 for other real numbers; what is none is refused."""
-    for column, dtype in dtypes.items():
-        if getattr(dtype, "kind", "O") not in "biuf":
-            what = "X" if column is None else f"Column {column!r} of X"
-            raise ValueError(
-                f"{what} has dtype {dtype}; it must hold real numbers. Convert it with astype, "
-                "or leave it out."
-            )
-    found = {str(dtype).lower() for dtype in dtypes.values()}
-    return np.dtype(np.float32 if found == {"float32"} else np.float64)
 
 
 def _in_whole_rows(X: Any) -> Any:

@@ -179,3 +179,16 @@ class Stack:
     def __add__(self, other: Stack) -> Stack:
         """Those rows, and the others after them."""
         return Stack(self.parts + other.parts)
+
+
+def precision(dtypes: dict[Any, Any]) -> np.dtype:
+    """float32 where all columns are, float64 for other real numbers; what is none is refused."""
+    for column, dtype in dtypes.items():
+        if getattr(dtype, "kind", "O") not in "biuf":
+            what = "X" if column is None else f"Column {column!r} of X"
+            raise ValueError(
+                f"{what} has dtype {dtype}; it must hold real numbers. Convert it with astype, "
+                "or leave it out."
+            )
+    found = {str(dtype).lower() for dtype in dtypes.values()}
+    return np.dtype(np.float32 if found == {"float32"} else np.float64)
