@@ -30,9 +30,14 @@ def each_row(X: Source, of: Callable[[Any], Array], n_jobs: int | None, names: A
 
     NaN and infinity are refused, when they are met.
     """
+
+    def quietly(block: Any) -> Array:
+        with np.errstate(invalid="ignore", over="ignore"):
+            return of(block)
+
+    check = partial(_inputs.check_finite, columns=names)
     with Workers.start(n_jobs) as workers:
-        source = X.posed(workers).checked(partial(_inputs.check_finite, columns=names))
-        found: Array = source.collect(of)
+        found: Array = X.posed(workers).collect_checked(quietly, check)
         return found
 
 

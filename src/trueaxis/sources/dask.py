@@ -77,7 +77,6 @@ class DaskSource(Source):
             self._example = sparse.csr_array(self._example)
         self._present: Array | None = None
         self._parts: list[Delayed] | None = None  # the weights, by partition, on the workers
-        self._check: Callable[[Source], Any] | None = None
         self._foreseen: tuple[Array, Array] | None = None
         self._refuse_nothing()
 
@@ -115,12 +114,6 @@ class DaskSource(Source):
             other._parts = list(dask.persist(*(Delayed(key, graph, layer=name) for key in layer)))
         return other
 
-    def checked(self, check: Callable[[Source], Any]) -> Self:
-        """The same rows, each partition shown to `check` when results are computed from it."""
-        other = copy(self)
-        other._check = check
-        return other
-
     def reduce(self, kernel: Kernel[T]) -> T:
         """The sum of ``kernel(block, weights_of_its_rows)`` over all blocks, in one graph."""
         self.passes += 1
@@ -130,9 +123,15 @@ class DaskSource(Source):
 
     def collect(self, kernel: Callable[[Any], Array]) -> Any:
         """``kernel(block)`` of all blocks: a lazy array in the partitions of X."""
+        return self.collect_checked(kernel, None)
+
+    def collect_checked(
+        self, kernel: Callable[[Any], Array], check: Callable[[Source], Any] | None
+    ) -> Any:
+        """The same, with each partition shown to `check` when it is computed."""
         self.passes += 1
         like = kernel(self._example)[:0]
-        name, task = _name(), Collect(kernel, self._check, like)
+        name, task = _name(), Collect(kernel, check, like)
         numbers = range(len(self._blocks))
         graph = self._graph(name, {(name, i) + (0,) * (like.ndim - 1): (i, task) for i in numbers})
         lengths = tuple(np.nan for _ in numbers) if self._first is None else self._lengths

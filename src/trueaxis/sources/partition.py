@@ -144,7 +144,7 @@ class Reduce:
 
 @dataclass(frozen=True)
 class Collect:
-    """A result for every row, once `check` has not refused any; `like` is that of no rows."""
+    """A result for every row, unless `check` refuses some; `like` is that of no rows."""
 
     kernel: Callable[[Any], Array]
     check: Callable[[Source], Any] | None
@@ -155,7 +155,7 @@ class Collect:
         if not rows.shape[0]:
             return self.like
         if self.check is not None:
-            self.check(rows)
+            return np.asarray(rows.collect_checked(self.kernel, self.check))
         return rows.collect(self.kernel)
 
 
