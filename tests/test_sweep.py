@@ -251,3 +251,31 @@ def test_gradient_of_the_objective_is_minus_the_projected_product():
         direction = np.random.default_rng(seed).standard_normal(W.shape)
         numeric = (value(W + h * direction) - value(W - h * direction)) / (2 * h)
         assert numeric == pytest.approx((gradient * direction).sum(), rel=1e-5, abs=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_kernel_that_arrives_between_two_numbers_gives_the_same_sums(dtype):
+    """What comes from another process may lie at any address."""
+    X = heavy_tailed(300, 20).astype(dtype)
+
+    def displaced(A):
+        raw = np.empty(A.nbytes + 1, np.uint8)
+        copy = raw[1:].view(A.dtype).reshape(A.shape)
+        copy[...] = A
+        return copy
+
+    center = products.split_center(X.mean(axis=0, dtype=np.float64), X.dtype)
+    moved = type(center)(
+        *(
+            None if part is None else displaced(part)
+            for part in (center.whole, center.hi, center.lo)
+        )
+    )
+    P = products.padded_columns(random_basis(20, 4), X.dtype)
+    for rows in (X, displaced(X)):
+        a = products.project(X, center, P, 4)
+        Z, sums = a.Z.copy(), a.accumulate(0, 4, np.ones(300))
+        b = products.project(rows, moved, displaced(P), 4)
+        np.testing.assert_array_equal(b.Z, Z)
+        for one, other in zip(sums, b.accumulate(0, 4, np.ones(300)), strict=True):
+            np.testing.assert_array_equal(one, other)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import cache
+from threading import Lock
 from typing import Any, TypeVar, cast
 
 import joblib
@@ -26,12 +27,40 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def single_threaded_blas() -> AbstractContextManager[Any]:
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
     """Hold BLAS to one thread: skinny products and small eigenproblems run faster so.
 
-    It also makes their bits independent of the number of cores.
+    It also makes their bits independent of the number of cores. The limit is the process's: the
+    first of several threads to enter sets it, and the last to leave takes it back.
     """
-    return _controller().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
+    _hold.enter()
+    try:
+        yield
+    finally:
+        _hold.leave()
+
+
+class _Hold:
+    """The limit on BLAS, and how many hold it."""
+
+    def __init__(self) -> None:
+        self._lock, self._holders, self._limit = Lock(), 0, ExitStack()
+
+    def enter(self) -> None:
+        with self._lock:
+            if not self._holders:
+                self._limit.enter_context(_controller().limit(limits=1, user_api="blas"))
+            self._holders += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._holders -= 1
+            if not self._holders:
+                self._limit.close()
+
+
+_hold = _Hold()
 
 
 def resolve_n_jobs(n_jobs: Any) -> int:

@@ -27,7 +27,8 @@ class Center:
 
     def parts(self, rows: np.dtype) -> tuple[Array, Array | None]:
         """What is to be subtracted from rows of this dtype, one after the other."""
-        return (self.whole, None) if rows == np.float64 else (self.hi, self.lo)
+        parts = (self.whole, None) if rows == np.float64 else (self.hi, self.lo)
+        return sound(parts[0]), None if parts[1] is None else sound(parts[1])
 
 
 class Projection(Protocol):
@@ -151,6 +152,23 @@ def round_up(columns: int, dtype: np.dtype) -> int:
     """The number of columns that fills whole vectors."""
     width = _PADDING[dtype]
     return -(-columns // width) * width
+
+
+def sound(A: Array) -> Array:
+    """A itself, or a copy where its numbers lie across the addresses that numbers have.
+
+    What was pickled for another process arrives at any address.
+    """
+    return A if A.flags.aligned else A.copy()
+
+
+def on_line(P: Array) -> Array:
+    """P itself where it begins with a line of the cache, or a copy that does."""
+    if P.ctypes.data % _LINE == 0:
+        return P
+    copy = aligned(1, P.size, P.dtype).reshape(P.shape)
+    copy[...] = P
+    return copy
 
 
 def aligned(rows: int, columns: int, dtype: np.dtype) -> Array:

@@ -19,6 +19,7 @@ from trueaxis._products.base import (
     Center,
     aligned,
     dense_rows,
+    on_line,
     project,
     round_up,
     squared_norms,
@@ -91,7 +92,7 @@ def _(block: np.ndarray, center: Center, P: Array, inner: int) -> DenseProjectio
         block = np.require(block, requirements=["C", "A"])
     if kernels is None or not _compiled(block, P):
         return project_reference(block, center, P, inner)
-    n = len(block)
+    n, P = len(block), on_line(P)
     Z = _buffer("Z", (n, P.shape[1]), P.dtype)
     squares, inside = np.empty(n), np.empty(n)
     kernels.project(block, *center.parts(block.dtype), P, inner, Z, squares, inside)

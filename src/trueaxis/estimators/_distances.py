@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from trueaxis import starts
 from trueaxis._device import to_host
 from trueaxis._subspace import Subspace
 from trueaxis._sweep import row_terms
@@ -15,23 +18,67 @@ from trueaxis._typing import Array, Float64Array
 from trueaxis.estimators import _inputs
 from trueaxis.estimators._namespace import answers_like_X
 from trueaxis.outliers import score_distances
-from trueaxis.sources import Source
+from trueaxis.sources import DenseSource, GappySource, Source
+
+_TELLING = 20_000  # rows that tell cut-offs, where there is no room for a number for each
+
+
+OfRows: TypeAlias = Callable[[Float64Array, Float64Array], Array]
+"""(‖r_i‖², z_i) of some rows → a number, or several, for each."""
+
+
+def each_row(X: Source, of: Callable[[Any], Array], n_jobs: int | None, names: Any = None) -> Array:
+    """What `of` makes of every block of rows, one under the other; lazily where X is lazy.
+
+    NaN and infinity are refused, when they are met.
+    """
+
+    def quietly(block: Any) -> Array:
+        with np.errstate(invalid="ignore", over="ignore"):
+            return of(block)
+
+    check = partial(_inputs.check_finite, columns=names)
+    with Workers.start(n_jobs) as workers:
+        found: Array = X.posed(workers).collect_checked(quietly, check)
+        return found
+
+
+def each_distance(
+    X: Source, of: OfRows, estimator: Any, n_jobs: int | None, names: Any = None
+) -> Array:
+    """What `of` makes of ‖r_i‖² and z_i of checked rows about an estimator's axes."""
+    point = Subspace(
+        to_host(estimator.components_).T.astype(np.float64),
+        to_host(estimator.mean_).astype(np.float64),
+    )
+    terms_of = row_terms(point, X.dtype)
+
+    def found(block: Any) -> Array:
+        terms = terms_of(block).astype(np.float64, copy=False)
+        return of(terms[:, 0], terms[:, 1:])
+
+    return each_row(X, found, n_jobs, names)
 
 
 def squares_and_scores(
     X: Source, estimator: Any, n_jobs: int | None, names: Any = None
 ) -> tuple[Float64Array, Float64Array]:
-    """‖r_i‖² and z_i of checked rows about an estimator's axes, block by block."""
-    point = Subspace(
-        to_host(estimator.components_).T.astype(np.float64),
-        to_host(estimator.mean_).astype(np.float64),
+    """‖r_i‖² and z_i of checked rows about an estimator's axes, all of them in memory."""
+    terms = np.asarray(
+        each_distance(X, lambda t, Z: np.column_stack([t, Z]), estimator, n_jobs, names)
     )
-    with Workers.start(n_jobs) as workers:
-        source = X.posed(workers)
-        terms = source.collect(row_terms(point, source.dtype)).astype(np.float64, copy=False)
-        if not np.isfinite(terms).all():
-            _inputs.check_finite(source, names)
     return terms[:, 0], terms[:, 1:]
+
+
+def telling_rows(
+    X: Source, weights: Float64Array | None, rng: np.random.RandomState
+) -> tuple[Source, Float64Array | None]:
+    """The rows that tell cut-offs: many, drawn by weight, where a number for each is too much."""
+    drawn = None if X.has_rows else starts.sample_rows(X.shape[0], weights, _TELLING, rng)
+    if drawn is None:
+        return X, weights
+    taken = DenseSource(X.take(drawn)[0].astype(X.dtype, copy=False))
+    return (taken if X.observed == 1.0 else GappySource(taken, X.observed)), None
 
 
 class OutlierDistances:
@@ -42,10 +89,13 @@ class OutlierDistances:
     explained_variance_: Array
     n_jobs: int | None
 
-    def _squares_and_scores(self, X: Any) -> tuple[Float64Array, Float64Array]:
-        check_is_fitted(self)
+    def _each_row(self, rows: Source, of: Callable[[Any], Array]) -> Array:
+        return each_row(rows, of, self.n_jobs, getattr(self, "feature_names_in_", None))
+
+    def _each_distance(self, X: Any, of: OfRows) -> Float64Array:
         rows = _inputs.open_rows(self, X, reset=False)
-        return squares_and_scores(rows, self, self.n_jobs, getattr(self, "feature_names_in_", None))
+        names = getattr(self, "feature_names_in_", None)
+        return each_distance(rows, of, self, self.n_jobs, names)
 
     @answers_like_X
     def score_distance(self, X: Any) -> Float64Array:
@@ -63,9 +113,10 @@ class OutlierDistances:
         -------
         ndarray of shape (n_samples,)
         """
-        _, Z = self._squares_and_scores(X)
-        variances = to_host(self.explained_variance_).astype(np.float64)
-        return score_distances(Z, np.zeros(Z.shape[1]), np.diag(variances))
+        check_is_fitted(self)
+        scatter = np.diag(to_host(self.explained_variance_).astype(np.float64))
+        location = np.zeros(len(scatter))
+        return self._each_distance(X, lambda _, Z: score_distances(Z, location, scatter))
 
     @answers_like_X
     def orthogonal_distance(self, X: Any) -> Float64Array:
@@ -83,5 +134,5 @@ class OutlierDistances:
         -------
         ndarray of shape (n_samples,)
         """
-        squares, _ = self._squares_and_scores(X)
-        return np.sqrt(squares)
+        check_is_fitted(self)
+        return self._each_distance(X, lambda squares, _: np.sqrt(squares))

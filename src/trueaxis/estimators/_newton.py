@@ -79,6 +79,7 @@ class Sample:
         if drawn is None:
             rows, omega = source.take(np.arange(n))
             return cls(rows - origin, omega, origin, 1.0, whole=True)
+        source.foresee([drawn])
         rows = np.empty((len(drawn), m), np.float32)
         step = max(1, _PIECE // m)
         for i in range(0, len(drawn), step):

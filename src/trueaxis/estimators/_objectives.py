@@ -158,7 +158,7 @@ class ScaledObjective:
     def loss_at(self, point: Subspace) -> Loss:
         """The loss at the scale of the residuals that the point leaves."""
         if self._scaled is None or point is not self._point:
-            t = self.source.collect(row_squares(point, self.source.dtype))
+            t = np.asarray(self.source.collect(row_squares(point, self.source.dtype)))
             scale = max(self.loss.scale_of(t, self.omega), self.floor)
             self._point, self._scaled = point, self.loss.scaled(scale)
             self._value = self.loss.objective(t, self.omega)

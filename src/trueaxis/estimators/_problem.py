@@ -87,11 +87,9 @@ class Problem:
         draws: Draws,
     ) -> Problem:
         """The problem for the rows of a source, of which at most `most` axes are wanted."""
-        n, m = source.shape
-        unit = source.unit
-        drawn = draws.start
-        rows = np.arange(n) if drawn is None else drawn
+        rows = np.arange(source.shape[0]) if draws.start is None else draws.start
         basis = None if isinstance(settings.start, str) else settings.start
+        unit = source.unit
         source, basis, coordinates, wide = in_row_space(source, basis, n_components, most, settings)
         sample, sample_weights, gaps = take_sample(
             source,
@@ -99,7 +97,7 @@ class Problem:
             n_components,
             settings,
             np.random.RandomState(draws.seed),
-            by_weight=drawn is not None,
+            by_weight=draws.start is not None,
         )
         # In other coordinates rows that repeat one another differ by rounding.
         distinct = starts.distinct_rows(*((sample,) if wide is None else (telling(wide), rows)))

@@ -14,11 +14,11 @@ from trueaxis import _products
 from trueaxis._device import common_dtype, like, to_host
 from trueaxis._linalg import flip_signs
 from trueaxis._subspace import Subspace
-from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
 from trueaxis.estimators import _gaussian, _inputs
-from trueaxis.estimators._distances import OutlierDistances
+from trueaxis.estimators._distances import OutlierDistances, each_row
 from trueaxis.estimators._namespace import answers_like_X, check_scores
+from trueaxis.sources import open_source
 
 
 @contextmanager
@@ -124,7 +124,8 @@ class AxesTransformer(
         ndarray of shape (n_samples, n_components_)
             ``(X - mean_) @ components_.T``, scaled to unit variance where `whiten` is set. With
             ``missing="nan"`` the scores of a row with NaN are those that fit its observed entries
-            best; `inverse_transform` of them fills the others.
+            best; `inverse_transform` of them fills the others. A lazy Dask array where X is one of
+            Dask's; so are the results of the other methods then.
         """
         check_is_fitted(self)
         rows = _inputs.open_rows(self, X, reset=False)
@@ -134,18 +135,12 @@ class AxesTransformer(
         k = P.shape[1]
         P = _products.padded_columns(P, rows.dtype)
         center = _products.split_center(to_host(self.mean_).astype(np.float64), rows.dtype)
+        answers = rows.answers
 
-        def scores_of(block: _products.Block) -> Array:
-            with np.errstate(invalid="ignore", over="ignore"):
-                return _products.project(block, center, P, k).Z[:, :k].astype(rows.answers)
+        def scores(block: Any) -> Array:
+            return _products.project(block, center, P, k).Z[:, :k].astype(answers)
 
-        with Workers.start(self.n_jobs) as workers:
-            source = rows.posed(workers)
-            scores: Array = source.collect(scores_of)
-            # What is no number in a row is none in its scores: a look at these saves a pass.
-            if not np.isfinite(scores).all():
-                _inputs.check_finite(source, getattr(self, "feature_names_in_", None))
-            return scores
+        return self._each_row(rows, scores)
 
     @answers_like_X
     def inverse_transform(self, X: Any) -> Array:
@@ -161,7 +156,8 @@ class AxesTransformer(
         ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        Z = check_scores(X)
+        source = open_source(X)
+        Z = check_scores(X) if source is None else source.header
         k = self._n_features_out
         if Z.shape[1] != k:
             raise ValueError(
@@ -170,8 +166,11 @@ class AxesTransformer(
             )
         axes = to_host(self.components_)
         axes = axes * self._whitening()[:, None] if self.whiten else axes
-        Z, axes, center = common_dtype(Z, like(Z, axes), like(Z, to_host(self.mean_)))
-        rows: Array = Z @ axes + center
+        mean = to_host(self.mean_)
+        if source is not None:
+            return each_row(source, lambda block: np.asarray(block @ axes + mean), self.n_jobs)
+        Z, axes, mean = common_dtype(Z, like(Z, axes), like(Z, mean))
+        rows: Array = Z @ axes + mean
         return rows
 
     @answers_like_X
@@ -194,13 +193,11 @@ class AxesTransformer(
         """
         if self._has_gaps:
             return self._likelihood_of_observed(X)
-        squares, Z = self._squares_and_scores(X)
-        return _gaussian.log_likelihood(
-            Z,
-            squares,
-            to_host(self.explained_variance_).astype(np.float64),
-            float(self.noise_variance_),
-            self.components_.shape[1],
+        check_is_fitted(self)
+        variances = to_host(self.explained_variance_).astype(np.float64)
+        noise, m = float(self.noise_variance_), self.components_.shape[1]
+        return self._each_distance(
+            X, lambda squares, Z: _gaussian.log_likelihood(Z, squares, variances, noise, m)
         )
 
     def _likelihood_of_observed(self, X: Any) -> Float64Array:
@@ -208,13 +205,9 @@ class AxesTransformer(
         rows = _inputs.open_rows(self, X, reset=False)
         center = to_host(self.mean_).astype(np.float64)
         C = to_host(self.get_covariance()).astype(np.float64)
-        with Workers.start(self.n_jobs) as workers:
-            source = rows.posed(workers)
-            _inputs.check_finite(source, getattr(self, "feature_names_in_", None))
-            found: Float64Array = source.collect(
-                lambda block: _gaussian.log_likelihood_of_observed(block.rows, center, C)
-            )
-            return found
+        return self._each_row(
+            rows, lambda block: _gaussian.log_likelihood_of_observed(block.rows, center, C)
+        )
 
     @answers_like_X
     def score(self, X: Any, y: Any = None) -> float:

@@ -10,16 +10,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from trueaxis import starts
-from trueaxis._device import to_host
-from trueaxis._subspace import Subspace
-from trueaxis._threads import Workers, single_threaded_blas
+from trueaxis._device import is_dispatched, to_host
+from trueaxis._threads import single_threaded_blas
 from trueaxis._typing import Array, Float64Array
 from trueaxis._univariate import nearest
 from trueaxis.estimators import _inputs, _missing
-from trueaxis.estimators._completion import take_sample
-from trueaxis.estimators._distances import squares_and_scores
+from trueaxis.estimators._distances import OfRows, each_distance, telling_rows
 from trueaxis.estimators._namespace import answers_like_X, settle
-from trueaxis.estimators._settings import Settings
+from trueaxis.estimators._scree import axes_in_scree
 from trueaxis.estimators._transform import unchanged_on_error
 from trueaxis.estimators.robust_pca import RobustPCA
 from trueaxis.outliers import (
@@ -33,7 +31,6 @@ from trueaxis.outliers import (
 from trueaxis.sources import Source
 
 _TELLING = 100_000  # rows that cut-offs are taken from: their error is then below a percent
-_SCREE = 100  # axes whose variances are taken for the whole
 
 
 class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
@@ -158,12 +155,12 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
     def _fit(self, rows: Source, X: Any, sample_weight: Any) -> None:
         # Score and residual of a Gaussian row are independent.
         each = np.sqrt(_inputs.real_in("quantile", self.quantile, 0.0, 1.0, "(0, 1)"))
-        share = self.contamination
-        if share is not None:
+        if (share := self.contamination) is not None:
             share = _inputs.real_in("contamination", share, 0.0, 0.5, "(0, 0.5]")
         weights = _inputs.check_sample_weight(sample_weight, rows.shape[0])
         rng = check_random_state(0 if self.random_state is None else self.random_state)
         pca = RobustPCA(
+            self.n_components,
             loss=self.loss,
             p=self.p,
             solver=self.solver,
@@ -173,15 +170,18 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
             n_jobs=self.n_jobs,
             callback=self.callback,
         )
-        pca.n_components = self._number(rows, weights, pca, rng)
-        self.pca_ = pca.fit(X if rows.has_rows else rows, sample_weight=weights)
         names = getattr(self, "feature_names_in_", None)
+        if isinstance(self.n_components, str):
+            _inputs.choice("n_components", self.n_components, ("scree",), ", a number, or a share")
+            pca.n_components = axes_in_scree(rows, weights, pca, rng, names)
+        self.pca_ = pca.fit(X if rows.has_rows else rows, sample_weight=weights)
         rows, weights = _missing.settle(rows, weights, pca.n_components_, names)
-        od, Z = self._terms(rows)
+        rows, weights = telling_rows(rows, weights, rng)
+        od, Z = np.split(np.asarray(self._each(rows, lambda *t: np.column_stack(t))), [1], axis=1)
+        od = od[:, 0]
         # A share of the rows is of them all; location, scatter and quantiles some tell as well.
-        drawn = None if share else starts.sample_rows(len(od), weights, _TELLING, rng)
-        if drawn is not None:
-            od, Z, weights = od[drawn], Z[drawn], None  # drawn by weight
+        if not share and (d := starts.sample_rows(len(od), weights, _TELLING, rng)) is not None:
+            od, Z, weights = od[d], Z[d], None  # drawn by weight
         counts = np.ones(len(od)) if weights is None else weights
         size = starts.typical_distance(np.column_stack([od, Z]), np.zeros(1 + Z.shape[1]), weights)
         self.orthogonal_cutoff_ = orthogonal_cutoff(od, each, weights, floor=ROUNDING * size)
@@ -191,56 +191,28 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         self.offset_ = -1.0
         if share is not None:
             score = score_distances(Z, self.score_location_, self.score_scatter_)
-            shares = -self._normality(score, od)
-            _, factor = nearest(shares, counts, (1.0 - share) * float(counts.sum()))
-            factor = max(factor, ROUNDING)
+            shares = -self._normality()(score, od)
+            factor = max(nearest(shares, counts, (1.0 - share) * float(counts.sum()))[1], ROUNDING)
             self.score_cutoff_ *= factor
             self.orthogonal_cutoff_ *= factor
 
-    def _number(self, X: Source, weights: Float64Array | None, pca: RobustPCA, rng: Any) -> Any:
-        """What to ask `RobustPCA` for; the number of axes in the robust scree where that is."""
-        if not isinstance(self.n_components, str):
-            return self.n_components
-        _inputs.choice("n_components", self.n_components, ("scree",), ", a number, or a share")
+    def _each(self, X: Source, of: OfRows) -> Array:
+        """What `of` makes of orthogonal distances, 0 where they are rounding, and scores."""
         names = getattr(self, "feature_names_in_", None)
-        X, weights = _missing.settle(X, weights, None, names)
-        n, m = X.shape
-        with Workers.start(self.n_jobs) as workers:
-            source = X.posed(workers, weights=weights)
-            _inputs.check_finite(source, names)
-        drawn = starts.sample_rows(n, weights, starts.sample_size(10, m), rng)
-        by_weight = drawn is not None
-        if drawn is None:
-            drawn = np.arange(n) if weights is None else np.flatnonzero(weights)
-        settings = Settings.of(pca, None, m)
-        sample, counts, _ = take_sample(source, drawn, None, settings, rng, by_weight=by_weight)
-        center = _inputs.check_center(self.center, m)
-        if center is None:
-            center = np.zeros(m)
-        elif isinstance(center, str):
-            center = starts.spatial_median(sample, counts)
-        rank = max(1, starts.sample_rank(sample, center))
-        axes = starts.spherical(sample, min(rank, _SCREE), center, counts)
-        variances = starts.robust_scree(sample, Subspace(axes, center), counts)
-        # Half of the rows must agree, and five an axis tell agreement from chance.
-        rows = len(sample) if counts is None or np.any(counts % 1.0) else counts.sum()
-        most = max(1, min(rank // 2, int(rows) // 10, 10))
-        return starts.components_in_scree(variances, most=most)
-
-    def _terms(self, X: Source) -> tuple[Float64Array, Float64Array]:
-        """Orthogonal distances, 0 where they are rounding, and scores."""
-        names = getattr(self, "feature_names_in_", None)
-        squares, Z = squares_and_scores(X, self.pca_, self.n_jobs, names)
-        od = np.sqrt(squares)
         rounding = max(ROUNDING, 8 * float(np.finfo(X.answers).eps))
-        od[od <= rounding * np.hypot(od, np.linalg.norm(Z, axis=1))] = 0.0
-        return od, Z
 
-    def _distances(self, X: Any) -> tuple[Float64Array, Float64Array]:
-        check_is_fitted(self)
-        od, Z = self._terms(_inputs.open_rows(self, X, reset=False))
+        def found(squares: Float64Array, Z: Float64Array) -> Array:
+            od = np.sqrt(squares)
+            od[od <= rounding * np.hypot(od, np.linalg.norm(Z, axis=1))] = 0.0
+            return of(od, Z)
+
+        return each_distance(X, found, self.pca_, self.n_jobs, names)
+
+    def _each_distance(self, X: Any, of: OfRows) -> Array:
+        """What `of` makes of score and orthogonal distances; lazily where X is lazy."""
+        rows = _inputs.open_rows(self, X, reset=False)
         location, scatter = to_host(self.score_location_), to_host(self.score_scatter_)
-        return score_distances(Z, location, scatter), od
+        return self._each(rows, lambda od, Z: of(score_distances(Z, location, scatter), od))
 
     @answers_like_X
     def score_distance(self, X: Any) -> Float64Array:
@@ -255,7 +227,8 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         -------
         ndarray of shape (n_samples,)
         """
-        return self._distances(X)[0]
+        check_is_fitted(self)
+        return self._each_distance(X, lambda score, _: score)
 
     @answers_like_X
     def orthogonal_distance(self, X: Any) -> Float64Array:
@@ -270,7 +243,8 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         -------
         ndarray of shape (n_samples,)
         """
-        return self._distances(X)[1]
+        check_is_fitted(self)
+        return self._each_distance(X, lambda _, orthogonal: orthogonal)
 
     @answers_like_X
     def score_samples(self, X: Any) -> Float64Array:
@@ -286,8 +260,8 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         ndarray of shape (n_samples,)
             The lower, the more abnormal; below -1 for an outlier.
         """
-        score, orthogonal = self._distances(X)
-        return self._normality(score, orthogonal)
+        check_is_fitted(self)
+        return self._each_distance(X, self._normality())
 
     @answers_like_X
     def decision_function(self, X: Any) -> Float64Array:
@@ -318,7 +292,8 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         -------
         ndarray of int, shape (n_samples,)
         """
-        return np.where(to_host(self.decision_function(X)) < 0, -1, 1)
+        below = self.decision_function(X)
+        return np.where((to_host(below) if is_dispatched(below) else below) < 0, -1, 1)
 
     @answers_like_X
     def classify(self, X: Any) -> Array:
@@ -335,8 +310,13 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
             "regular"; "good leverage", far out but in the subspace; "orthogonal outlier", away
             from the subspace; "bad leverage", both.
         """
-        return kinds(*self._distances(X), self.score_cutoff_, self.orthogonal_cutoff_)
+        check_is_fitted(self)
+        cutoffs = float(self.score_cutoff_), float(self.orthogonal_cutoff_)
+        return self._each_distance(X, lambda score, orthogonal: kinds(score, orthogonal, *cutoffs))
 
-    def _normality(self, score: Float64Array, orthogonal: Float64Array) -> Float64Array:
-        shares = score / self.score_cutoff_, orthogonal / self.orthogonal_cutoff_
-        return -np.maximum(*shares)
+    def _normality(self) -> OfRows:
+        """(score, orthogonal) → minus the larger share of its cut-off."""
+        score_cutoff, orthogonal_cutoff = float(self.score_cutoff_), float(self.orthogonal_cutoff_)
+        return lambda score, orthogonal: (
+            -np.maximum(score / score_cutoff, orthogonal / orthogonal_cutoff)
+        )

@@ -92,7 +92,8 @@ class RobustPCA(Recorded, StreamFitter):
         For the sample of rows (of more than 2000), the random subsets and ``start="random"``.
         None is a seed of its own: the same data give the same answer.
     n_jobs : int or None, default=None
-        Threads; None is every core allowed to the process. Results do not depend on it.
+        Threads; None is every core allowed to the process. Results do not depend on it. Rows in
+        Dask are worked on by the workers of its scheduler, however many these are.
     callback : callable, optional
         Called as ``callback(subspace, record)`` before the first and after every update, with a
         `Subspace` and one record of `history_`.
@@ -119,8 +120,8 @@ class RobustPCA(Recorded, StreamFitter):
         Numbers of axes found, of rows (by weight, where `sample_weight` was given) and columns.
     weights_ : ndarray of shape (n_samples,) or None
         d_i = 2ρ′, what each row counted in the last scatter matrix; 0 for a row left out by
-        ``sample_weight=0``. None where the rows are read from files or blocks: a number for every
-        row would have no bounds.
+        ``sample_weight=0``. None where the rows are not in memory, as in files, blocks and Dask: a
+        number for every row would have no bounds.
     objective_ : float
         J at the result, without smoothing.
     history_ : numpy.recarray

@@ -86,6 +86,19 @@ class Source(ABC):
     def collect(self, kernel: Callable[[Any], Array]) -> Any:
         """``kernel(block)`` of all blocks, one under the other, where the rows' results belong."""
 
+    def collect_checked(
+        self, kernel: Callable[[Any], Array], check: Callable[[Source], Any]
+    ) -> Any:
+        """What `collect` returns, unless `check` refuses the rows: lazy where that is lazy.
+
+        What is no number in a row is none in a float that is made of all of it: where these are
+        finite, the rows need not be read again.
+        """
+        found = self.collect(kernel)
+        if found.dtype.kind != "f" or not np.isfinite(found).all():
+            check(self)
+        return found
+
     @abstractmethod
     def take(self, rows: Array) -> tuple[Float64Array, Float64Array | None]:
         """A float64 copy of some rows, in rising order, and their weights."""

@@ -33,6 +33,11 @@ def open_source(X: Any) -> Source | None:
     """The source for X; None where it is an array in memory, or like one."""
     if isinstance(X, Source):
         return X
+    if type(X).__module__.partition(".")[0] == "dask" and hasattr(X, "to_delayed"):
+        # What is Dask's is there only where Dask is.
+        from trueaxis.sources.dask import DaskSource
+
+        return DaskSource(X)
     if isinstance(X, str | os.PathLike):
         return open_path(Path(X))
     if isinstance(X, np.memmap):
