@@ -239,8 +239,8 @@ def test_a_sweep_is_one_graph_and_no_graph_brings_more_than_sampled_rows():
     graphs = Graphs()
     with dask.config.set(scheduler=graphs):
         pca = RobustPCA(K).fit(da.from_array(X, chunks=(7000, -1)))
-    # A look at the size, the start's sample and that of the curvature come beside the sweeps.
-    assert len(graphs.sizes) == pca.n_sweeps_ + 3
+    # All rows that are looked at one by one come in one graph beside the sweeps.
+    assert len(graphs.sizes) == pca.n_sweeps_ + 1
     assert max(graphs.sizes) < 0.15 * X.nbytes
 
 

@@ -565,6 +565,7 @@ def test_an_error_of_the_users_blocks_reaches_the_user_and_ends_the_reader(threa
 def test_without_pyarrow_the_command_that_installs_it_is_named(tmp_path, monkeypatch):
     path = write_parquet(X, tmp_path)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.delitem(sys.modules, "trueaxis._arrow", raising=False)
     with pytest.raises(ImportError, match=r"pip install 'trueaxis\[parquet\]'"):
         RobustPCA(2).fit(path)
 

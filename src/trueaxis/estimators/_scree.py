@@ -24,15 +24,15 @@ def axes_in_scree(
     """The number of axes in the scree of a sample of the rows, for the parameters of `pca`."""
     X, weights = _missing.settle(X, weights, None, names)
     n, m = X.shape
-    with Workers.start(pca.n_jobs) as workers:
-        source = X.posed(workers, weights=weights)
-        _inputs.check_finite(source, names)
     drawn = starts.sample_rows(n, weights, starts.sample_size(10, m), rng)
     by_weight = drawn is not None
     if drawn is None:
         drawn = np.arange(n) if weights is None else np.flatnonzero(weights)
     settings = Settings.of(pca, None, m)
-    sample, counts, _ = take_sample(source, drawn, None, settings, rng, by_weight=by_weight)
+    with Workers.start(pca.n_jobs) as workers:
+        source = X.posed(workers, weights=weights)
+        _inputs.check_finite(source, names)
+        sample, counts, _ = take_sample(source, drawn, None, settings, rng, by_weight=by_weight)
     center = settings.center
     if center is None:
         center = np.zeros(m)

@@ -159,8 +159,9 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
             share = _inputs.real_in("contamination", share, 0.0, 0.5, "(0, 0.5]")
         weights = _inputs.check_sample_weight(sample_weight, rows.shape[0])
         rng = check_random_state(0 if self.random_state is None else self.random_state)
+        number: Any = self.n_components
         pca = RobustPCA(
-            self.n_components,
+            number,
             loss=self.loss,
             p=self.p,
             solver=self.solver,
@@ -171,8 +172,8 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
             callback=self.callback,
         )
         names = getattr(self, "feature_names_in_", None)
-        if isinstance(self.n_components, str):
-            _inputs.choice("n_components", self.n_components, ("scree",), ", a number, or a share")
+        if isinstance(number, str):
+            _inputs.choice("n_components", number, ("scree",), ", a number, or a share")
             pca.n_components = axes_in_scree(rows, weights, pca, rng, names)
         self.pca_ = pca.fit(X if rows.has_rows else rows, sample_weight=weights)
         rows, weights = _missing.settle(rows, weights, pca.n_components_, names)
@@ -221,7 +222,6 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows.
 
         Returns
         -------
@@ -237,7 +237,6 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows.
 
         Returns
         -------
@@ -286,7 +285,6 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows.
 
         Returns
         -------

@@ -102,8 +102,7 @@ class StreamSource(Source):
     def take(self, rows: Array) -> tuple[Float64Array, Float64Array | None]:
         """A float64 copy of some rows, and their weights: a pass, where they were not foreseen."""
         rows = np.asarray(rows)
-        if self._seen is None or not np.isin(rows, self._seen[0]).all():
-            self.foresee([rows])
+        self.foresee([rows])
         assert self._seen is not None
         numbers, values = self._seen
         picked = values[np.searchsorted(numbers, rows)].astype(np.float64)
@@ -112,6 +111,8 @@ class StreamSource(Source):
     def foresee(self, rows: list[Array]) -> None:
         """Read these rows now, in one pass, for `take`."""
         numbers = np.unique(np.concatenate(rows))
+        if self._has_seen(numbers):
+            return
 
         def some(span: slice, block: Any) -> Array:
             first, last = np.searchsorted(numbers, (span.start, span.stop))
@@ -128,6 +129,9 @@ class StreamSource(Source):
         self._seen = (numbers, values)
 
     _seen: tuple[Array, Array] | None = None
+
+    def _has_seen(self, rows: Array) -> bool:
+        return self._seen is not None and bool(np.isin(rows, self._seen[0]).all())
 
     def where(self, present: Array) -> StreamSource:
         """The rows for which the boolean array is true; the others are read and left out."""
