@@ -14,7 +14,7 @@ import numpy as np
 
 from trueaxis import _products
 from trueaxis._moments import Moments, Spread
-from trueaxis._products import Block, Projection, squared_norms
+from trueaxis._products import Block, Projection, accumulate_twice, squared_norms
 from trueaxis._subspace import Subspace
 from trueaxis._typing import Array, Float64Array
 from trueaxis.losses import L2p, Loss
@@ -39,6 +39,13 @@ class Terms:
     t: Float64Array
     value: Float64Array
     weight: Float64Array
+
+    def totals(self, omega: Float64Array | None) -> tuple[float, float, float, Float64Array]:
+        """Σ ω_i ρ(t_i), Σ ω_i d_i, Σ ω_i d_i t_i, and the ω_i d_i."""
+        value, d = self.value, self.weight
+        if omega is not None:
+            value, d = value * omega, d * omega
+        return float(np.sum(value)), float(np.sum(d)), float(d @ self.t), d
 
 
 @dataclass(frozen=True)
@@ -123,12 +130,8 @@ class Sweep:
 
     def moments(self, terms: Terms, omega: Float64Array | None) -> Moments:
         """The sums over a block whose terms are known; its deviations are overwritten."""
-        value, d = terms.value, terms.weight
-        if omega is not None:
-            value, d = value * omega, d * omega
+        objective, mass, leftover, d = terms.totals(omega)
         k = self.look.point.n_components
-        objective, mass = float(np.sum(value)), float(np.sum(d))
-        leftover = float(d @ terms.t)
         if self.probe is None:
             _, first, _ = terms.rows.accumulate(0, 0, d)
             A = terms.rows.gram(d)
@@ -176,7 +179,7 @@ Keep: TypeAlias = Callable[[Float64Array, Array], Array]
 class ClosingSweep:
     """A `Sweep` that looks besides at the rows for which ``keep`` is true.
 
-    `bare` is the loss without smoothing; `each` asks for the weight of every row.
+    Its probe is W. `bare` is the loss without smoothing; `each` asks for the weight of every row.
     """
 
     sweep: Sweep
@@ -187,17 +190,22 @@ class ClosingSweep:
     def __call__(self, block: Block, omega: Float64Array | None) -> Closing:
         with np.errstate(invalid="ignore", over="ignore"):
             terms = self.sweep.look(block)
-            t, Z = terms.t, terms.rows.Z[:, : self.sweep.look.point.n_components]
-            kept = self.keep(t, Z).astype(np.float64, copy=False)
-            count = kept if omega is None else kept * omega
-            _, first, _ = terms.rows.accumulate(0, 0, count)
-            gram = ((Z.T * count) @ Z).astype(np.float64, copy=False)
-            spread = Spread(float(count.sum()), first, gram, float(count @ t))
+            k = self.sweep.look.point.n_components
+            t, Z = terms.t, terms.rows.Z[:, :k]
+            kept = self.keep(t, Z)
+            count = kept.astype(np.float64, copy=False)
+            count = count if omega is None else count * omega
+            objective, mass, leftover, d = terms.totals(omega)
+            product, first, gram, mean = accumulate_twice(terms.rows, 0, k, d, count)
+            moments = Moments(objective, mass, first, product, gram, leftover)
+            near = Z[kept > 0]
+            near_gram = near.T @ near if omega is None else (near.T * count[kept > 0]) @ near
+            near_gram = near_gram.astype(np.float64, copy=False)
+            spread = Spread(float(count.sum()), mean, near_gram, float(count @ t))
             bare = np.nan
             if not self.bare.entrywise:
                 value, _ = self.bare.value_and_weight(t)
                 bare = float(value.sum() if omega is None else omega @ value)
-            moments = self.sweep.moments(terms, omega)
         weights = (terms.weight,) if self.each else ()
         return Closing(moments, spread, float(t.max(initial=0.0)), bare, weights)
 

@@ -97,6 +97,15 @@ def project(block: Block, center: Center, P: Array, inner: int) -> Projection:
 
 
 @singledispatch
+def accumulate_twice(
+    rows: Any, first: int, q: int, d: Float64Array, other: Float64Array
+) -> tuple[Float64Array, Float64Array, Float64Array, Float64Array]:
+    """What `Projection.accumulate` returns for the weights d, and Σ other_i b_i besides."""
+    _, mean, _ = rows.accumulate(0, 0, other)
+    return *rows.accumulate(first, q, d), mean
+
+
+@singledispatch
 def dense_rows(block: Block, rows: slice) -> Array:
     """Some rows of a block as a dense array."""
     return np.asarray(block[rows])

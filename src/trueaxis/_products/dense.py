@@ -17,6 +17,7 @@ import numpy as np
 
 from trueaxis._products.base import (
     Center,
+    accumulate_twice,
     aligned,
     dense_rows,
     on_line,
@@ -97,6 +98,20 @@ def _(block: np.ndarray, center: Center, P: Array, inner: int) -> DenseProjectio
     squares, inside = np.empty(n), np.empty(n)
     kernels.project(block, *center.parts(block.dtype), P, inner, Z, squares, inside)
     return DenseProjection(block, center, Z, squares, inside)
+
+
+@accumulate_twice.register
+def _(
+    rows: DenseProjection, first: int, q: int, d: Float64Array, other: Float64Array
+) -> tuple[Float64Array, Float64Array, Float64Array, Float64Array]:
+    spare = first + q
+    if spare == rows.Z.shape[1] or np.any(other[d == 0.0]):
+        _, mean, _ = rows.accumulate(0, 0, other)
+        return *rows.accumulate(first, q, d), mean
+    # Σ d_i b_i (other_i/d_i), by a column that pads Z, reads the rows once less.
+    rows.Z[:, spare] = np.divide(other, d, out=np.zeros_like(d), where=d != 0.0)
+    product, mean, gram = rows.accumulate(first, q + 1, d)
+    return product[:, :q], mean, gram[:q, :q], product[:, q]
 
 
 @dense_rows.register

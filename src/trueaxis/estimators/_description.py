@@ -16,6 +16,7 @@ from trueaxis.sources import Source
 # Rows beyond these quantiles of a Gaussian's distances do not count for variances. Far out, so
 # that few good rows are lost; what the score quantile cuts off a Gaussian is made up for.
 _ORTHOGONAL, _SCORE = 0.9999, 0.99
+_TELLING = 1000  # rows of a sample that tell how far agreement goes
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,9 @@ class Reach:
     def of(cls, sample: Float64Array, omega: Float64Array | None, point: Subspace) -> Reach:
         """The reach that the rows of a sample determine."""
         k = point.n_components
+        thin = len(sample) // _TELLING
+        if thin > 1 and omega is None:
+            sample = sample[::thin]
         Z = point.project(sample)
         D = sample - point.center
         orthogonal = np.linalg.norm(D - Z @ point.basis.T, axis=1)
@@ -65,8 +69,10 @@ class Reach:
         if self.location is None or self.whitening is None:
             return near
         T = self.whitening.astype(Z.dtype, copy=False)
-        Y = Z @ T - (self.location @ T).astype(Z.dtype)
-        squares = np.einsum("ij,ij->i", Y, Y)
+        # One row of Y for a column of T: sums over few numbers each are slow.
+        Y = T.T @ Z.T
+        Y -= (self.location @ T).astype(Z.dtype)[:, None]
+        squares = np.einsum("ij,ij->j", Y, Y)
         return np.asarray(near & (squares <= chdtri(len(self.location), 1 - _SCORE)))
 
 

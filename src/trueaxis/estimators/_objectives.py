@@ -41,6 +41,10 @@ class Objective(Protocol):
         """The loss without smoothing."""
         ...
 
+    def is_settled(self) -> bool:
+        """Whether the objective will change no more from point to point."""
+        ...
+
     def exact(self, closing: Closing) -> float | None:
         """The objective without smoothing at the point last asked for; None where t cannot tell."""
         ...
@@ -86,6 +90,10 @@ class FixedObjective:
         """The loss."""
         return self.loss
 
+    def is_settled(self) -> bool:
+        """Always: there is but one."""
+        return True
+
     def exact(self, closing: Closing) -> float | None:
         """Σ ω_i ρ(t_i) of the bare loss."""
         return None if self.bare.entrywise else closing.bare
@@ -105,6 +113,7 @@ class AnnealedObjective(FixedObjective):
     scale: float
     _point: Subspace | None = field(default=None, repr=False)
     _epsilon: float = field(default=np.inf, repr=False)
+    _least: float = field(default=0.0, repr=False)
 
     def loss_at(self, point: Subspace) -> Loss:
         """The loss with the ε of this point."""
@@ -118,13 +127,18 @@ class AnnealedObjective(FixedObjective):
         nearly = max(_NEARLY * median, _NOTHING * self.scale)
         return None if low < nearly else self.loss.smoothed(self._floor(median, low))
 
+    def is_settled(self) -> bool:
+        """Whether ε has ended; above p = 1 the last of it changes little."""
+        return self.loss.p >= 1.0 or self._epsilon <= self._least
+
     def _next(self, point: Subspace) -> float:
         if self.loss.p >= 2.0:
             return 0.0
         median, low = self._sizes(point)
         share, shrink = (1.0, 0.5) if self.loss.p < 1.0 else (0.1, 0.1)
         # The floor moves with the median residual: where it rises, neither ε nor J_ε shall.
-        wanted = max(self._floor(median, low), min(self._epsilon * shrink, share * median))
+        self._least = self._floor(median, low)
+        wanted = max(self._least, min(self._epsilon * shrink, share * median))
         return min(self._epsilon, wanted)
 
     def _sizes(self, point: Subspace) -> tuple[float, float]:
@@ -168,6 +182,10 @@ class ScaledObjective:
     def bare(self) -> Loss:
         """The loss, which has nothing to smooth."""
         return self.loss
+
+    def is_settled(self) -> bool:
+        """Always: the scale is that of the point."""
+        return True
 
     def exact(self, closing: Closing) -> float | None:
         """What the loss minimizes."""

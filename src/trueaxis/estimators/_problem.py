@@ -42,7 +42,7 @@ from trueaxis.sources import Source
 _ROUNDING = {np.dtype(np.float64): 2e-15, np.dtype(np.float32): 1e-7}
 _ROUNDED = 8.0  # times eps, a share of the farthest row's distance that rounding may make
 _TINY = 1 << 13  # entries up to which the exact eigenproblem of A costs least
-_PATIENCE = 3
+_PATIENCE = 4  # gaps below tol that a rate of few steps needs to be believed
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class Problem:
             )
             return Descent(result, TrueL1.name, objective)
         solver = self._solver(settings.solver)
-        # The leading eigenvectors of A minimize the sum of squares itself: there is no second step.
+        # The leading eigenvectors of A minimize the sum of squares: there is no second step.
         direct = settings.is_plain and isinstance(solver, Reweighted) and settings.tol > 0
         direct = direct and self.gaps is None  # what fills them moves with the axes
         result = run(
@@ -182,7 +182,8 @@ class Problem:
             tol=settings.tol,
             rounding=_ROUNDING[self.source.dtype],
             negligible=self._negligible(start),
-            patience=_PATIENCE if self._is_easy and settings.has_many_minima else 1,
+            patience=_PATIENCE if self._is_easy else 1,
+            ready=objective.is_settled,
             callback=self._told(settings.callback),
             verbose=settings.verbose,
         )
@@ -192,9 +193,8 @@ class Problem:
     @property
     def _is_easy(self) -> bool:
         """Whether the solver is ours to choose, and the loss one that Newton's may minimize."""
-        # Newton's curvature is that of complete rows.
-        ours = self.settings.solver == "auto" and self.gaps is None
-        return ours and self.settings.is_smooth_sum
+        complete = self.gaps is None  # as Newton's curvature presumes
+        return complete and self.settings.solver == "auto" and self.settings.is_smooth_sum
 
     def _bends(self, k: int) -> bool:
         """Whether J has second derivatives to speak of, and a sweep costs more than their use.

@@ -100,6 +100,7 @@ def run(
     rounding: float = 2e-15,
     negligible: float = 0.0,
     patience: int = 1,
+    ready: Callable[[], bool] = lambda: True,
     callback: Callback | None = None,
     verbose: int = 0,
 ) -> Result:
@@ -111,7 +112,8 @@ def run(
 
     Relative changes of the objective below `rounding` count as none, and an objective that is not
     above `negligible`, what rounding of the rows could make of it, has no gap. With ``tol=0``
-    exactly `max_iter` steps are made. `patience` is how many gaps in a row must be below `tol`.
+    exactly `max_iter` steps are made. `patience` is how many gaps must have been below `tol`; none
+    is enough before `evaluate` is `ready`, as one that rounds its function off ever less is not.
     """
     journal = Journal(callback, verbose)
     state = solver.start(point)
@@ -124,7 +126,7 @@ def run(
         nothing = moments.objective <= negligible
         gap = 0.0 if nothing else estimated_gap(objectives, rounding)
         journal.add(point, moments.objective, gap)
-        converged = all(r.gap < tol for r in journal.records[-patience:])
+        converged = gap < tol and ready() and sum(r.gap < tol for r in journal.records) >= patience
         if converged or iteration == max_iter:
             break
 

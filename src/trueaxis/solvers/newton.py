@@ -24,7 +24,7 @@ _SAFETY = 2.0  # by which an estimated gap is made larger
 _AGREED = 2.0  # times what it promised that a step may gain, and times less
 _LEFT = 0.015  # of the gap, what a step leaves as a rule
 _SMALL = 1e-12  # relative gain that rounding of J hides
-_ROUGH = 1e-3  # gap at which a sample has told what it can
+_ROUGH = 1e-2  # gap at which a sample has told what it can
 _ROUGH_STEPS = 15
 
 
