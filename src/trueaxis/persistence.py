@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from trueaxis._archive import NotAModelError, Stamp, checked, stamped
 from trueaxis._files import replacing
 from trueaxis.estimators import PCAOutlierDetector, RobustPCA
+from trueaxis.estimators._namespace import on_host
 from trueaxis.outlier_map import axes_of
 from trueaxis.preparation import SCALES, Preparation
 from trueaxis.table_model import TableModel
@@ -44,7 +45,7 @@ def save(model: Model, path: str | os.PathLike[str], *, force: bool = False) -> 
     Parameters
     ----------
     model : RobustPCA, PCAOutlierDetector or TableModel
-        A fitted model.
+        A fitted model. Arrays of another library than NumPy are written as NumPy's.
     path : path-like
         Where to.
     force : bool, default=False
@@ -179,7 +180,7 @@ def _plain(model: Model) -> dict[str, Any]:
 def _without_history(estimator: Any) -> dict[str, Any]:
     """An estimator, and its history as plain columns: skops has no records."""
     check_is_fitted(estimator)
-    estimator = copy(estimator)
+    estimator = copy(on_host(estimator))
     if isinstance(estimator, PCAOutlierDetector):
         estimator.pca_ = copy(estimator.pca_)
     axes = axes_of(estimator)

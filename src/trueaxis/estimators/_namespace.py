@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from functools import wraps
 from typing import Any, TypeVar, cast
 
@@ -15,7 +16,7 @@ import numpy as np
 from sklearn import get_config
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from trueaxis._device import device, floats, is_dispatched, like, namespace
+from trueaxis._device import device, floats, is_dispatched, like, namespace, to_host
 from trueaxis.solvers.driver import HISTORY
 from trueaxis.sources import ArrayApiSource
 
@@ -68,6 +69,22 @@ def settle(estimator: Any, X: Any) -> None:
         for name, value in list(vars(estimator).items()):
             if name.endswith("_") and isinstance(value, np.ndarray | np.floating):
                 setattr(estimator, name, like(X, value))
+
+
+def on_host(estimator: Any) -> Any:
+    """The estimator itself, or a copy whose fitted arrays, put elsewhere, are NumPy's again."""
+    away = {
+        name: on_host(value) if hasattr(value, "components_") else to_host(value)
+        for name, value in vars(estimator).items()
+        if name.endswith("_") and (hasattr(value, "components_") or hasattr(value, "__dlpack__"))
+    }
+    if all(value is getattr(estimator, name) for name, value in away.items()):
+        return estimator
+    estimator = copy(estimator)
+    for name, value in away.items():
+        is_number = isinstance(value, np.ndarray) and not value.ndim
+        setattr(estimator, name, value[()] if is_number else value)
+    return estimator
 
 
 def answers_like_X(method: Method) -> Method:
