@@ -16,6 +16,7 @@ from scipy import sparse
 from trueaxis import PCAOutlierDetector, RobustPCA, persistence, plots, report
 from trueaxis.contributions import contributions
 from trueaxis.datasets import make_contaminated
+from trueaxis.pursuit import PrincipalComponentPursuit
 from trueaxis.sources import RowBlocks
 
 matplotlib.use("Agg")
@@ -140,3 +141,34 @@ def test_sparse_blocks_have_no_gaps(estimator):
     for held in (rows, sparse.csr_array(X)):
         with pytest.raises(ValueError, match="cannot be combined with sparse data"):
             sklearn.clone(estimator).set_params(missing="nan").fit(held)
+
+
+def test_a_model_that_followed_a_stream_is_reported_and_saved(tmp_path):
+    pca = RobustPCA(2).partial_fit(X[:60]).partial_fit(X[60:])
+    assert "followed a stream" in report.render(pca, X)
+    plots.outlier_map(pca, X)
+    plt.close("all")
+    persistence.save(pca, tmp_path / "model.skops")
+    found = persistence.load(tmp_path / "model.skops")
+    np.testing.assert_array_equal(found.transform(X), pca.transform(X))
+    pca.partial_fit(X)  # saving took nothing from it
+    assert pca.n_samples_seen_ == 240
+    found.partial_fit(X)
+    assert found.n_samples_seen_ == 120
+    with pytest.raises(AttributeError, match="`fit` makes one, `partial_fit` none"):
+        _ = found.history_
+
+
+@pytest.mark.parametrize("rows", [KINDS["npy"], KINDS["parquet"], KINDS["blocks"]])
+def test_decompositions_say_that_they_need_the_matrix(rows, tmp_path):
+    with pytest.raises(TypeError, match=r"decomposes a matrix in memory.*numpy.load"):
+        PrincipalComponentPursuit().fit(rows(tmp_path))
+
+
+def test_decompositions_have_no_outlier_map(tmp_path):
+    pursuit = PrincipalComponentPursuit().fit(X)
+    for use in (report.render, plots.outlier_map, plots.scores, contributions):
+        with pytest.raises(TypeError, match="PrincipalComponentPursuit has no axes to measure"):
+            use(pursuit, X)
+    with pytest.raises(TypeError, match="PrincipalComponentPursuit cannot be saved"):
+        persistence.save(pursuit, tmp_path / "model.skops")

@@ -115,12 +115,17 @@ def in_memory(model: Any, X: Any) -> tuple[Any, Any]:
 
     Pictures and words are made on the host, whatever device the fit was made on.
     """
+    if not hasattr(model, "orthogonal_distance"):
+        raise TypeError(
+            f"{type(model).__name__} has no axes to measure distances from; pass a fitted "
+            "RobustPCA or PCAOutlierDetector."
+        )
     return on_host(model), to_host(X) if is_dispatched(X) else X
 
 
 def index_of(X: Any) -> Any:
     """The index of a data frame, of pandas or of Dask; None of anything else."""
-    index = getattr(X, "index", None) if hasattr(X, "columns") else None
+    index: Any = getattr(X, "index", None) if hasattr(X, "columns") else None
     return index.compute() if hasattr(index, "compute") else index
 
 

@@ -45,7 +45,8 @@ def save(model: Model, path: str | os.PathLike[str], *, force: bool = False) -> 
     Parameters
     ----------
     model : RobustPCA, PCAOutlierDetector or TableModel
-        A fitted model. Arrays of another library than NumPy are written as NumPy's.
+        A fitted model. Arrays of another library than NumPy are written as NumPy's. What
+        `partial_fit` keeps of a stream is not: after `load` it begins a new one.
     path : path-like
         Where to.
     force : bool, default=False
@@ -184,8 +185,12 @@ def _without_history(estimator: Any) -> dict[str, Any]:
     if isinstance(estimator, PCAOutlierDetector):
         estimator.pca_ = copy(estimator.pca_)
     axes = axes_of(estimator)
-    history = {name: np.array(axes.history_[name]) for name in axes.history_.dtype.names}
-    del axes.history_
+    if hasattr(axes, "_stream"):
+        del axes._stream
+    history = {}
+    if hasattr(axes, "history_"):
+        history = {name: np.array(axes.history_[name]) for name in axes.history_.dtype.names}
+        del axes.history_
     return {"estimator": estimator, "history": history}
 
 
@@ -197,8 +202,9 @@ def _model(content: Any) -> Any:
     axes: Any = axes_of(estimator)
     m = np.asarray(axes.components_).shape[1]
     columns = content["history"]
-    kinds = np.dtype([(name, column.dtype) for name, column in columns.items()])
-    axes.history_ = np.rec.fromarrays(list(columns.values()), dtype=kinds)
+    if columns:
+        kinds = np.dtype([(name, column.dtype) for name, column in columns.items()])
+        axes.history_ = np.rec.fromarrays(list(columns.values()), dtype=kinds)
     if "preparation" not in content:
         return estimator
     held = content["preparation"]

@@ -113,7 +113,9 @@ class Recorded:
         """One record before the first and after every update of the fit."""
         records = vars(self).get("history_")
         if records is None:
-            raise AttributeError(f"This {type(self).__name__} has no history_ before a fit.")
+            raise AttributeError(
+                f"This {type(self).__name__} has no history_: `fit` makes one, `partial_fit` none."
+            )
         return np.array(list(records), dtype=HISTORY).view(np.recarray)
 
     @history_.setter
