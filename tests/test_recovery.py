@@ -2,7 +2,9 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
+from sklearn.preprocessing import StandardScaler
 
 from trueaxis import BreakdownWarning, RobustPCA, Subspace
 from trueaxis.datasets import make_contaminated
@@ -54,6 +56,20 @@ def test_a_fit_that_broke_down_says_so(kind, seed):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         RobustPCA(3, check_breakdown=False).fit(data.X)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_few_gross_errors_that_take_a_weak_axis_are_said(seed):
+    """A third axis that explains little is lost to 5 % of the rows at little cost to the others."""
+    rng = np.random.default_rng(seed)
+    clean = StandardScaler().fit_transform(load_wine().data)
+    X, rows = clean.copy(), rng.choice(178, 8, replace=False)
+    X[np.ix_(rows, rng.choice(13, 2, replace=False))] += 30.0 + 5.0 * rng.standard_normal((8, 2))
+    with pytest.warns(BreakdownWarning, match="leaves out 4% of the rows"):
+        RobustPCA(3).fit(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", BreakdownWarning)
+        RobustPCA(3).fit(clean)
 
 
 @pytest.mark.parametrize("kind", ["clustered", "leverage"])

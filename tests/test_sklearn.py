@@ -144,3 +144,18 @@ def test_p_2_is_pca_in_many_columns(shape, n_components):
         np.testing.assert_allclose(
             getattr(ours, name), getattr(theirs, name), rtol=1e-8, atol=1e-8, err_msg=name
         )
+
+
+@pytest.mark.parametrize("k", [1, 3, None])
+@pytest.mark.parametrize(
+    "X",
+    [np.zeros((8, 3)), np.ones((9, 3)), np.vstack([np.eye(3)[[0] * 40], np.eye(3), -np.eye(3)])],
+    ids=["zeros", "equal", "mostly equal"],
+)
+@pytest.mark.parametrize("options", [{}, {"center": "mean"}, {"loss": "huber", "center": "mean"}])
+def test_a_model_without_variance_has_no_density_and_no_nan(X, k, options):
+    pca = RobustPCA(k, check_breakdown=False, **options).fit(X)
+    assert pca.noise_variance_ >= 0
+    assert (pca.explained_variance_ >= 0).all()
+    assert pca.explained_variance_ratio_.sum() <= 1 + 1e-12
+    assert not np.isnan(pca.score_samples(X)).any()

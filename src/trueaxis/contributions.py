@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from trueaxis._typing import Array, Float64Array
-from trueaxis.outlier_map import OutlierMap, axes_of, multiple, rows_of
+from trueaxis.outlier_map import OutlierMap, axes_of, in_memory, multiple, rows_of
 from trueaxis.outliers import whitening
 
 
@@ -54,6 +54,7 @@ def contributions(
     >>> int(shares[0].argmax()), bool(shares[0, 2] > 0.9)
     (2, True)
     """
+    model, X = in_memory(model, X)
     return shares(model, rows_of(model, X), OutlierMap.of(model, X, cutoffs))
 
 

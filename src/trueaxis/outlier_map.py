@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from trueaxis._device import is_dispatched, to_host
 from trueaxis._typing import Array, Float64Array
 from trueaxis.estimators import _inputs
 from trueaxis.estimators._distances import squares_and_scores
+from trueaxis.estimators._namespace import on_host
 from trueaxis.outliers import KINDS, ROUNDING, kinds, orthogonal_cutoff, score_cutoff
 
 _QUANTILE = 0.975  # of regular rows within both cut-offs, as in PCAOutlierDetector
@@ -61,7 +63,9 @@ class OutlierMap:
         OutlierMap
         """
         check_is_fitted(model)
-        score, orthogonal = model.score_distance(X), model.orthogonal_distance(X)
+        model, X = in_memory(model, X)
+        # Of rows in Dask these are lazy.
+        score, orthogonal = map(to_host, (model.score_distance(X), model.orthogonal_distance(X)))
         if cutoffs is None:
             cutoffs = _cutoffs(model, orthogonal)
         return cls(score, orthogonal, *cutoffs)
@@ -104,6 +108,25 @@ class OutlierMap:
 def axes_of(model: Any) -> Any:
     """The fitted `RobustPCA`: the model itself, or a detector's."""
     return getattr(model, "pca_", model)
+
+
+def in_memory(model: Any, X: Any) -> tuple[Any, Any]:
+    """A fitted model and rows, both in NumPy where they are arrays of another library.
+
+    Pictures and words are made on the host, whatever device the fit was made on.
+    """
+    if not hasattr(model, "orthogonal_distance"):
+        raise TypeError(
+            f"{type(model).__name__} has no axes to measure distances from; pass a fitted "
+            "RobustPCA or PCAOutlierDetector."
+        )
+    return on_host(model), to_host(X) if is_dispatched(X) else X
+
+
+def index_of(X: Any) -> Any:
+    """The index of a data frame, of pandas or of Dask; None of anything else."""
+    index: Any = getattr(X, "index", None) if hasattr(X, "columns") else None
+    return index.compute() if hasattr(index, "compute") else index
 
 
 def rows_of(model: Any, X: Any, which: Array | None = None) -> Float64Array:

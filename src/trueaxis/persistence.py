@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from trueaxis._archive import NotAModelError, Stamp, checked, stamped
 from trueaxis._files import replacing
 from trueaxis.estimators import PCAOutlierDetector, RobustPCA
+from trueaxis.estimators._namespace import on_host
 from trueaxis.outlier_map import axes_of
 from trueaxis.preparation import SCALES, Preparation
 from trueaxis.table_model import TableModel
@@ -44,7 +45,8 @@ def save(model: Model, path: str | os.PathLike[str], *, force: bool = False) -> 
     Parameters
     ----------
     model : RobustPCA, PCAOutlierDetector or TableModel
-        A fitted model.
+        A fitted model. Arrays of another library than NumPy are written as NumPy's. What
+        `partial_fit` keeps of a stream is not: after `load` it begins a new one.
     path : path-like
         Where to.
     force : bool, default=False
@@ -179,12 +181,16 @@ def _plain(model: Model) -> dict[str, Any]:
 def _without_history(estimator: Any) -> dict[str, Any]:
     """An estimator, and its history as plain columns: skops has no records."""
     check_is_fitted(estimator)
-    estimator = copy(estimator)
+    estimator = copy(on_host(estimator))
     if isinstance(estimator, PCAOutlierDetector):
         estimator.pca_ = copy(estimator.pca_)
     axes = axes_of(estimator)
-    history = {name: np.array(axes.history_[name]) for name in axes.history_.dtype.names}
-    del axes.history_
+    if hasattr(axes, "_stream"):
+        del axes._stream
+    history = {}
+    if hasattr(axes, "history_"):
+        history = {name: np.array(axes.history_[name]) for name in axes.history_.dtype.names}
+        del axes.history_
     return {"estimator": estimator, "history": history}
 
 
@@ -196,8 +202,9 @@ def _model(content: Any) -> Any:
     axes: Any = axes_of(estimator)
     m = np.asarray(axes.components_).shape[1]
     columns = content["history"]
-    kinds = np.dtype([(name, column.dtype) for name, column in columns.items()])
-    axes.history_ = np.rec.fromarrays(list(columns.values()), dtype=kinds)
+    if columns:
+        kinds = np.dtype([(name, column.dtype) for name, column in columns.items()])
+        axes.history_ = np.rec.fromarrays(list(columns.values()), dtype=kinds)
     if "preparation" not in content:
         return estimator
     held = content["preparation"]

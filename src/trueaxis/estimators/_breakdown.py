@@ -21,6 +21,10 @@ _STARTS = 40
 _STEPS = 8
 _FINAL_STEPS = 20
 _MIN_ROWS_PER_AXIS = 10  # with fewer rows the start follows the noise, and contradicts anything
+_SHARE = 0.02  # of the rows, that one has to be drawn by
+# Rows beyond so many cut-offs, and how much larger the M-scale then is about the axes they draw.
+# Where the last axes explain little, losing one to a few gross errors costs the others little.
+_GROSS = ((2.0, 1.5), (5.0, 1.02))
 _COST = 1e8  # multiplications beyond which fewer starts are made
 _DIMENSIONS = 40  # in so many at least rows are compared; many more cost more than the fit
 
@@ -93,8 +97,8 @@ def contradiction(
 
     It speaks against it where both hold: a share of the rows lies far beyond the cut-off of the
     high-breakdown subspace while the one found passes near them, and the M-scale of the residual
-    norms is much larger about the one found. Neither happens to clean rows, even where axes of
-    equal variance leave the subspace undetermined.
+    norms is larger about the one found, by the less the farther those rows lie. Neither happens to
+    clean rows, even where axes of equal variance leave the subspace undetermined.
     """
     k, m = found.n_components, sample.shape[1]
     enough = _MIN_ROWS_PER_AXIS * (k + 1)
@@ -141,16 +145,17 @@ def _compare(
     far_from_robust = np.linalg.norm(robust.residuals(S), axis=1)
     far_from_found = np.linalg.norm(found.residuals(S), axis=1)
     cutoff = outliers.orthogonal_cutoff(far_from_robust, 0.9999, omega)
-    gross = far_from_robust > 2.0 * cutoff + 1e-5 * starts.typical_distance(S, robust.center)
-    drawn = gross & (far_from_found < 0.5 * far_from_robust)
-    mass = np.ones(len(S)) if omega is None else omega
-    share = float(mass[drawn].sum() / mass.sum())
     rounding = 1e-5 * starts.typical_distance(S, robust.center, omega)
     scales = rounding + BisquareWeigher(0.5, omega).values(
         np.column_stack([far_from_found, far_from_robust]) ** 2
     )
     angle = float(np.degrees(found.angles(robust).max()))
-    # A few rows beyond the cut-off are chance; 2 % of them, and 1.5 times the scale, are not.
-    if share < max(0.02, 2.5 / len(S)) or scales[0] < 1.5 * scales[1] or angle < 5.0:
-        return None
-    return Contradiction(angle, share)
+    mass = np.ones(len(S)) if omega is None else omega
+    for cutoffs, worse in _GROSS:
+        gross = far_from_robust > cutoffs * cutoff + rounding
+        drawn = gross & (far_from_found < 0.5 * far_from_robust)
+        share = float(mass[drawn].sum() / mass.sum())
+        # A few rows beyond the cut-off are chance.
+        if share >= max(_SHARE, 2.5 / len(S)) and scales[0] >= worse * scales[1] and angle >= 5.0:
+            return Contradiction(angle, share)
+    return None

@@ -19,10 +19,10 @@ def covariance(components: Array, variances: Array, noise: float) -> Float64Arra
 def precision(components: Array, variances: Array, noise: float) -> Float64Array:
     """C⁻¹ = W diag(1/λ) Wᵀ + (I − WWᵀ)/σ²; where σ² is 0 on a proper subspace, +inf appears."""
     W, m = components.T, components.shape[1]
-    within = (W / np.maximum(variances, noise)) @ W.T
-    if len(components) == m:
-        return np.asarray(within)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        within = (W / np.maximum(variances, noise)) @ W.T
+        if len(components) == m:
+            return np.asarray(within)
         return np.asarray(within + (np.eye(m) - W @ W.T) / np.float64(noise))
 
 
@@ -32,7 +32,7 @@ def log_likelihood(
     """log N(x; c, C) of each row: −½(m log 2π + log|C| + Σ z_j²/λ_j + t/σ²)."""
     k = len(variances)
     λ = np.maximum(variances, noise)
-    if k < m and noise == 0.0:
+    if not λ.all() or (k < m and noise == 0.0):
         # No density off a proper subspace, and no finite one on it.
         return np.full(len(scores), -np.inf)
     with np.errstate(divide="ignore", invalid="ignore"):

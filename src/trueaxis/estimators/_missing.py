@@ -14,6 +14,7 @@ from trueaxis._gaps import GappyBlock
 from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
 from trueaxis.sources import ArrayApiSource, GappySource, Source, SparseSource
+from trueaxis.sources.missing import refuse_sparse
 
 _MOST_AXES = 10  # of a fit whose number of axes is not known beforehand
 Open = Callable[..., Source]
@@ -41,11 +42,10 @@ def with_gaps(open_rows: Open) -> Open:
         source = open_rows(estimator, X, reset=reset)
         if not wanted:
             return source
+        if isinstance(source, GappySource):  # opened by another estimator
+            return source
         if isinstance(source, SparseSource):
-            raise ValueError(
-                "missing='nan' cannot be combined with sparse data, where an entry that is not "
-                "stored is 0, not unobserved. Pass a dense array with NaN, or missing=None."
-            )
+            refuse_sparse(source.array)
         if isinstance(source, ArrayApiSource):
             raise ValueError(
                 "missing='nan' takes rows in NumPy arrays, and X lives in another library's. Pass "

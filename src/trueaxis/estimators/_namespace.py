@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from functools import wraps
 from typing import Any, TypeVar, cast
 
@@ -15,7 +16,7 @@ import numpy as np
 from sklearn import get_config
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from trueaxis._device import device, floats, is_dispatched, like, namespace
+from trueaxis._device import device, floats, is_dispatched, like, namespace, to_host
 from trueaxis.solvers.driver import HISTORY
 from trueaxis.sources import ArrayApiSource
 
@@ -70,6 +71,22 @@ def settle(estimator: Any, X: Any) -> None:
                 setattr(estimator, name, like(X, value))
 
 
+def on_host(estimator: Any) -> Any:
+    """The estimator itself, or a copy whose fitted arrays, put elsewhere, are NumPy's again."""
+    away = {
+        name: on_host(value) if hasattr(value, "components_") else to_host(value)
+        for name, value in vars(estimator).items()
+        if name.endswith("_") and (hasattr(value, "components_") or hasattr(value, "__dlpack__"))
+    }
+    if all(value is getattr(estimator, name) for name, value in away.items()):
+        return estimator
+    estimator = copy(estimator)
+    for name, value in away.items():
+        is_number = isinstance(value, np.ndarray) and not value.ndim
+        setattr(estimator, name, value[()] if is_number else value)
+    return estimator
+
+
 def answers_like_X(method: Method) -> Method:
     """A method that answers in arrays like X, which must live where the fitted axes do."""
 
@@ -96,7 +113,9 @@ class Recorded:
         """One record before the first and after every update of the fit."""
         records = vars(self).get("history_")
         if records is None:
-            raise AttributeError(f"This {type(self).__name__} has no history_ before a fit.")
+            raise AttributeError(
+                f"This {type(self).__name__} has no history_: `fit` makes one, `partial_fit` none."
+            )
         return np.array(list(records), dtype=HISTORY).view(np.recarray)
 
     @history_.setter

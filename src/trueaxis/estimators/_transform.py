@@ -88,6 +88,8 @@ class AxesTransformer(
         # can only be shares, for which the plain mean is taken.
         bessel = total / (total - 1.0) if total > 1.0 else 1.0
         per_mass = bessel * unit**2 / mass if mass > 0 else 0.0
+        # Both are sums of squares, which rounding can leave below 0.
+        scatter, leftover = np.maximum(scatter, 0.0), max(leftover, 0.0)
         variances = scatter * per_mass
         whole = float(variances.sum()) + leftover * per_mass
         self.components_ = flip_signs(subspace.basis).T.astype(dtype)

@@ -11,7 +11,7 @@ from matplotlib.patheffects import withStroke
 
 from trueaxis._drawing import thin
 from trueaxis._typing import Float64Array
-from trueaxis.outlier_map import OutlierMap
+from trueaxis.outlier_map import OutlierMap, index_of
 from trueaxis.outliers import KINDS
 from trueaxis.plots._style import INK, MARKS
 
@@ -22,7 +22,7 @@ _LETTER, _LINE = 6.0, 11.0  # width and height of a label's letters, in points o
 
 def row_ids(ids: Any, X: Any, n: int) -> Sequence[Any] | None:
     """What to call each row: as given, or the index of a DataFrame, or None for its number."""
-    given = getattr(X, "index", None) if ids is None else ids
+    given = index_of(X) if ids is None else ids
     if given is None:
         return None
     held = list(given)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure, SubFigure
 
 from trueaxis._drawing import core_limits
 from trueaxis._typing import Float64Array
-from trueaxis.outlier_map import OutlierMap, axes_of, scores_of
+from trueaxis.outlier_map import OutlierMap, axes_of, in_memory, scores_of
 from trueaxis.plots._marks import legend, name_the_worst, row_ids, scatter
 from trueaxis.plots._style import STYLE, axes_or_new, dress
 
@@ -92,6 +92,7 @@ class ScoresDisplay:
         -------
         ScoresDisplay
         """
+        model, X = in_memory(model, X)
         pca, found = axes_of(model), OutlierMap.of(model, X)
         k = len(pca.components_)
         a, b = axes

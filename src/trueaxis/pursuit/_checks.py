@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from numbers import Integral
 from typing import Any
 
@@ -9,10 +10,17 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from trueaxis._typing import Array, Float64Array
+from trueaxis.sources import RowBlocks
 
 
 def check_rows(estimator: Any, X: Any, *, reset: bool) -> Array:
     """X as a two-dimensional float array, without a copy where it is one already."""
+    if isinstance(X, str | os.PathLike | RowBlocks):
+        raise TypeError(
+            f"{type(estimator).__name__} decomposes a matrix in memory, and X is a "
+            f"{type(X).__name__}. Pass an array, such as numpy.load(path) reads; RobustPCA takes "
+            "files and blocks."
+        )
     return np.asarray(
         validate_data(
             estimator,

@@ -11,7 +11,7 @@ import numpy as np
 from trueaxis._drawing import floor_of, is_long, thin
 from trueaxis._typing import Array, Float64Array
 from trueaxis.contributions import shares as shares_of
-from trueaxis.outlier_map import OutlierMap, axes_of, rows_of, scores_of
+from trueaxis.outlier_map import OutlierMap, axes_of, in_memory, index_of, rows_of, scores_of
 
 MOST_REGULAR, MOST_FLAGGED = 2000, 4000
 FARTHEST = 1000  # flagged rows that are shown however many there are
@@ -84,11 +84,11 @@ class Facts:
 
 def gather(model: Any, X: Any, ids: Any, columns: Any) -> Facts:
     """Compute what the report of a model and its rows shows."""
-    X = X if hasattr(X, "shape") else np.asarray(X)
+    model, X = in_memory(model, np.asarray(X) if isinstance(X, list | tuple) else X)
     axes = axes_of(model)
     found = OutlierMap.of(model, X)
     n, m = len(found.score), axes.components_.shape[1]
-    given = ids if ids is not None else getattr(X, "index", None)
+    given = index_of(X) if ids is None else ids
     labels = None if given is None else _one_dimensional("ids", given, n, "row")
     names = _column_names(model, X, columns, m)
     shown = _shown(found)

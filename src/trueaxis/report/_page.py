@@ -38,11 +38,7 @@ def page(
             _figure(_curves.scree(facts), _words.scree_caption(facts)),
         ),
         ("loadings", "Loadings", _loadings(facts)),
-        (
-            "convergence",
-            "Convergence",
-            _figure(_curves.convergence(facts), _words.convergence(facts.axes)),
-        ),
+        ("convergence", "Convergence", _convergence(facts)),
         ("settings", "Settings and versions", _tables.settings(facts, source, command)),
     ]
     links = [tag("li", tag("a", name, href=f"#{key}")) for key, name, _ in sections]
@@ -125,6 +121,12 @@ def _scores(facts: Facts) -> Html:
         choice,
         _figure(_points.scores(facts), _words.scores_caption(facts), _points.legend(facts)),
     )
+
+
+def _convergence(facts: Facts) -> Html:
+    if not hasattr(facts.axes, "history_"):
+        return tag("p", _words.convergence(facts.axes))
+    return _figure(_curves.convergence(facts), _words.convergence(facts.axes))
 
 
 def _loadings(facts: Facts) -> Html:

@@ -53,6 +53,8 @@ def _loss(axes: Any) -> str:
 
 def convergence(axes: Any) -> str:
     """How the fit ended."""
+    if not hasattr(axes, "history_"):
+        return "The axes followed a stream of rows, each of which was looked at once."
     last = axes.history_[-1]
     work = (
         f"{count(axes.n_iter_, 'update')} ({count(axes.n_sweeps_, 'pass', 'passes')} over the "

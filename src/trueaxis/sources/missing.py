@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
 import numpy as np
+from scipy import sparse
 
 from trueaxis._gaps import GappyBlock
 from trueaxis._threads import Workers
@@ -96,6 +97,20 @@ class GappySource(Source):
         return other
 
 
+def refuse_sparse(rows: Any) -> None:
+    """Refuse rows in which what is not stored is a number."""
+    if sparse.issparse(rows):
+        raise ValueError(
+            "missing='nan' cannot be combined with sparse data, where an entry that is not "
+            "stored is 0, not unobserved. Pass a dense array with NaN, or missing=None."
+        )
+
+
+def _with_gaps(block: Any) -> GappyBlock:
+    refuse_sparse(block)
+    return GappyBlock(np.asarray(block))
+
+
 # Classes rather than closures: a kernel may travel to another process.
 
 
@@ -104,7 +119,7 @@ class _Weighted:
     kernel: Callable[[Any, Float64Array | None], Any]
 
     def __call__(self, block: Any, weights: Float64Array | None) -> Any:
-        return self.kernel(GappyBlock(np.asarray(block)), weights)
+        return self.kernel(_with_gaps(block), weights)
 
 
 @dataclass(frozen=True)
@@ -112,4 +127,4 @@ class _Plain:
     kernel: Callable[[Any], Array]
 
     def __call__(self, block: Any) -> Array:
-        return self.kernel(GappyBlock(np.asarray(block)))
+        return self.kernel(_with_gaps(block))
