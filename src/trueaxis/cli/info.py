@@ -32,8 +32,8 @@ def info(model: o.Model, as_json: o.Json = False, debug: o.Debug = False) -> Non
         f"Fitted to {found.source}: {counted(pca.n_samples_, 'row')}.",
         f"{counted(len(held.columns), 'column')}, {unit}: {names}.",
         *([f"Rows are named by {held.id_column!r}."] if held.id_column is not None else []),
-        f"Loss {pca.loss}{power}, solver {pca.solver_}, {state} after {pca.n_iter_} updates and "
-        f"{pca.n_sweeps_} sweeps.",
+        f"Loss {pca.loss}{power}, solver {pca.solver_}, {state} after "
+        f"{counted(pca.n_iter_, 'update')} and {counted(pca.n_sweeps_, 'sweep')}.",
         f"Cut-offs: score distance {found.detector.score_cutoff_:.4g}, orthogonal distance "
         f"{found.detector.orthogonal_cutoff_:.4g}.",
         summary.axes(found),

@@ -164,7 +164,8 @@ def _movie(path: Path) -> Frames:
     try:
         rate, length = _movies.rate_and_length(path)
     except Exception as error:  # PyAV has many
-        raise FrameError(f"{path} cannot be read as a video: {error}. Give {_STILL}.") from error
+        why = str(error).rstrip(".")
+        raise FrameError(f"{path} cannot be read as a video: {why}. Give {_STILL}.") from error
     return Frames(str(path), "video", lambda: _movies.read(path), length, rate)
 
 
