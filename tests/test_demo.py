@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -194,15 +194,3 @@ def test_without_the_extra_the_entry_point_says_what_to_install(
     assert f"need {missing}." in done.stderr or f"needs {missing}." in done.stderr
     assert done.stderr.endswith('Install it with: pip install "trueaxis[cli]"\n')
     assert done.stderr.count("\n") == 1
-
-
-def test_the_python_in_the_readme_runs_and_shows_what_it_says() -> None:
-    text = README.read_text(encoding="utf-8")
-    blocks = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
-    assert len(blocks) == text.count("```python") == 2
-    for block in blocks:
-        names: dict[str, Any] = {}
-        exec(block, names)
-    objective = names["pca"].history_.objective
-    np.testing.assert_allclose(objective[[0, 1, 2, -1]], [10, 12.261, 12.325, 10.769], atol=5e-4)
-    assert np.abs(np.array(names["X"])[:, 1]).sum() == 8  # J of the axis (1, 0)

@@ -30,6 +30,7 @@ from trueaxis.outliers import (
 )
 from trueaxis.sources import Source
 
+_BOUNDARY = 1 + 1e-9  # the row on it is within, whichever way its distances are rounded
 _TELLING = 100_000  # rows that cut-offs are taken from: their error is then below a percent
 
 
@@ -193,7 +194,8 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         if share is not None:
             score = score_distances(Z, self.score_location_, self.score_scatter_)
             shares = -self._normality()(score, od)
-            factor = max(nearest(shares, counts, (1.0 - share) * float(counts.sum()))[1], ROUNDING)
+            _, factor = nearest(shares, counts, (1.0 - share) * float(counts.sum()))
+            factor = max(factor, ROUNDING) * _BOUNDARY
             self.score_cutoff_ *= factor
             self.orthogonal_cutoff_ *= factor
 
@@ -314,7 +316,5 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
 
     def _normality(self) -> OfRows:
         """(score, orthogonal) → minus the larger share of its cut-off."""
-        score_cutoff, orthogonal_cutoff = float(self.score_cutoff_), float(self.orthogonal_cutoff_)
-        return lambda score, orthogonal: (
-            -np.maximum(score / score_cutoff, orthogonal / orthogonal_cutoff)
-        )
+        cut, away = float(self.score_cutoff_), float(self.orthogonal_cutoff_)
+        return lambda score, orthogonal: -np.maximum(score / cut, orthogonal / away)
