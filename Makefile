@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed-cli-test-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint browser bench-pursuit clean distclean
+.PHONY: help demo test lint browser bench bench-pursuit clean distclean
 
 help:  ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s%s\n", $$1, $$2 }'
@@ -26,6 +26,9 @@ browser:  ## install Chromium (Debian, as root), in which the report is tested
 	@command -v chromium > /dev/null || { \
 	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
 	    apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core > /dev/null; }
+
+bench: $(INSTALLED)  ## time RobustPCA beside scikit-learn's PCA and the paper's solvers
+	@$(BIN)/python benchmarks/speed.py
 
 bench-pursuit: $(INSTALLED)  ## compare PrincipalComponentPursuit with other packages
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check pyrpca rpca tensorly
