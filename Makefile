@@ -8,7 +8,7 @@ INSTALLED := $(VENV)/.installed-cli-test-lint
 .PHONY: help demo test lint browser bench bench-pursuit clean distclean
 
 help:  ## list the commands
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s%s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-22s%s\n", $$1, $$2 }'
 
 demo: $(INSTALLED)  ## outliers against PCA and RobustPCA: tables, pictures and a report in demo-output/
 	@$(BIN)/trueaxis demo

@@ -216,10 +216,12 @@ def test_a_map_of_any_type_is_converted_block_by_block(dtype, tmp_path):
     rows = np.abs(10 * heavy_tailed(400, 5, seed=3)).clip(0, 200).astype(dtype)
     mapped, written = write_memmap(rows, tmp_path), tmp_path / "rows.npy"
     two = RobustPCA(2).fit(rows)
+    # In float32 J does not tell axes apart that are nearer than the root of its rounding.
+    tolerance = 3e-4 if rows.dtype.itemsize == 4 else 1e-5
     for source in (mapped, mapped[::1], written):
         one = RobustPCA(2).fit(source)
         np.testing.assert_allclose(
-            projector(one.components_.T), projector(two.components_.T), atol=1e-5
+            projector(one.components_.T), projector(two.components_.T), atol=tolerance
         )
     assert (
         mapped[:50].shape
