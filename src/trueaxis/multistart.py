@@ -12,7 +12,7 @@ import numpy as np
 
 from trueaxis._subspace import Subspace
 from trueaxis._typing import Array, Float64Array
-from trueaxis.starts import rows_at
+from trueaxis.starts import distinct_rows, rows_at
 
 _ROUNDING = 1e-12  # of the rows' size: where those of one draw differ by less, they are the same
 _FULL_COLUMNS = 24  # up to here the scatter matrices of all starts are formed and diagonalized
@@ -123,7 +123,7 @@ def refine(
     In up to `columns` dimensions W is the leading eigenvectors of A instead, the exact step.
     """
     # Rows that stand for several by their weight count once, as they do where they are repeated.
-    dimensions = min(S.shape[1], len(np.unique(S, axis=0)))
+    dimensions = min(S.shape[1], len(distinct_rows(S)))
     for step in range(steps):
         D = weigher.weights(starts.squared_residuals(S), step)
         if weights is not None:

@@ -18,7 +18,7 @@ from trueaxis.solvers import location
 from trueaxis.sources import DenseSource
 
 _MIN_ROWS, _MAX_ROWS, _ENTRIES = 500, 2000, 400_000
-_TELLING = 8  # columns in which rows differ, if they do
+_TELLING = (1, 8)  # numbers of columns in which rows differ, if they do
 _SMALL = 80  # rows or columns up to which all axes are computed
 _FURTHER, _ROUNDS = 10, 5
 _DIRECTIONS = 100
@@ -57,8 +57,10 @@ def distinct_rows(X: Array, rows: Array | None = None) -> Array:
     """Which of the `rows` of X to take so that none repeats another: their places in `rows`."""
     rows = np.arange(len(X)) if rows is None else rows
     # Rows that differ nearly always do so in their first columns.
-    for columns in (_TELLING, X.shape[1]):
-        found = np.unique(X[rows, :columns], axis=0, return_index=True)[1]
+    for columns in (*_TELLING, X.shape[1]):
+        some = X[rows, :columns]
+        some = some.ravel() if some.shape[1] == 1 else some  # numbers sort faster than rows
+        found = np.unique(some, axis=0, return_index=True)[1]
         if len(found) == len(rows):
             break
     return np.asarray(found)

@@ -103,9 +103,8 @@ class Sample:
         if len(self.rows) <= _FEW:
             few = np.arange(len(self.rows))
         else:
-            few = starts.rows_at(rng.random_sample(_FEW), len(self.rows), self.omega)
-        rows = self.rows[few]
-        return rows[starts.distinct_rows(rows)].astype(np.float64)
+            few = np.unique(starts.rows_at(rng.random_sample(_FEW), len(self.rows), self.omega))
+        return self.rows[few[starts.distinct_rows(self.rows, few)]].astype(np.float64)
 
     def curvature(
         self, at: Subspace, loss: Loss, workers: Workers, *, moves_center: bool
