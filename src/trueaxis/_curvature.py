@@ -9,6 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from trueaxis._products import (
+    Center,
+    Projection,
+    padded_columns,
+    project,
+    split_center,
+)
 from trueaxis._subspace import Subspace
 from trueaxis._typing import Array, Float64Array
 from trueaxis.losses import Loss
@@ -28,15 +35,16 @@ class RowCurvature:
     The first term is ⟨D, D S̃⟩ with the S̃ = Σ d_i z̃_i z̃_iᵀ that a sweep over all rows knows
     exactly. The others, none positive where ρ is concave, are linear in the scatter of residuals;
     they are taken here over the rows of a sample, times `share`, the number of rows that each
-    stands for.
+    stands for. As D ⟂ W, r_iᵀD is b_iᵀD with b_i = x_i − c, and Σ r_i q_iᵀ is (I − WWᵀ)Σ b_i q_iᵀ,
+    of which the sum alone is made here: it adds up over rows.
     """
 
-    rows: Array
-    basis: Array
-    center: Array
+    block: Array
+    center: Center
     lifted: Array
     pull: Array
     bend: Array
+    k: int
 
     @classmethod
     def at(
@@ -50,40 +58,47 @@ class RowCurvature:
         moves_center: bool,
     ) -> RowCurvature:
         """The curvature of the rows of the sample, weighted by `omega`, at a point."""
-        W, c = point.basis.astype(rows.dtype), point.center.astype(rows.dtype)
-        Z = rows @ W - c @ W
-        squares = np.einsum("ij,ij->i", rows, rows) - 2 * (rows @ c) + c @ c
-        t = (squares - np.einsum("ij,ij->i", Z, Z)).astype(np.float64)
-        t = np.maximum(t, np.finfo(rows.dtype).eps * max(float(np.median(t)), 1e-300))
+        k, dtype = point.n_components, rows.dtype
+        center = split_center(point.center, dtype)
+        seen = project(rows, center, padded_columns(point.basis, dtype), k)
+        t = seen.squares - seen.inside
+        t = np.maximum(t, np.finfo(dtype).eps * max(float(np.median(t)), 1e-300))
         count = np.full(len(t), share) if omega is None else share * omega
         _, d = loss.value_and_weight(t)
         _, after = loss.value_and_weight(t * (1 + _STEP))
         # 4ρ″ = 2 ∂d/∂t; where a loss has a corner, no more than t bends in ℓ2,0.
         bend = 2.0 * np.clip((after - d) / (_STEP * t), -d / t, 0.0)
-        if moves_center:
-            Z = np.column_stack([Z, np.ones(len(Z), Z.dtype)])
-        pull = (count * d).astype(rows.dtype)
-        return cls(rows, W, c, Z, pull, (count * bend).astype(rows.dtype))
+        # As wide as products with directions come; the columns that pad them stay zeros.
+        width = padded_columns(np.empty((1, k + moves_center)), dtype).shape[1]
+        lifted = np.zeros((len(t), width), dtype)
+        lifted[:, :k] = seen.Z[:, :k]
+        lifted[:, k : k + moves_center] = 1.0
+        pull, bend = (count * d).astype(dtype), (count * bend).astype(dtype)
+        return cls(rows, center, lifted, pull[:, None], bend, k)
 
     def __call__(self, D: Float64Array, trust: float) -> Float64Array:
-        """The part of HD from the rows, −Σ d r rᵀΔ + trust · 4ρ″ r (rᵀDz̃) z̃ᵀ."""
-        U = self._along(D)
+        """Σ b_i q_iᵀ that (I − WWᵀ) maps to −Σ d r rᵀΔ + trust · 4ρ″ r (rᵀDz̃) z̃ᵀ."""
+        seen = self._along(D)
+        U = seen.Z
         along = np.einsum("ij,ij->i", U, self.lifted)
-        Q = self.lifted * (trust * self.bend * along)[:, None]
-        k = self.basis.shape[1]
-        Q[:, :k] -= self.pull[:, None] * U[:, :k]
-        return self._gathered(Q)
+        U[:, self.k :] = 0.0
+        U *= -self.pull
+        U += self.lifted * (trust * self.bend * along)[:, None]
+        return _gathered(seen, D.shape[1])
 
     def scatter(self, N: Float64Array) -> Float64Array:
-        """(Σ d r rᵀ)N for directions N ⟂ W."""
-        return self._gathered(self._along(N) * self.pull[:, None])
+        """Σ b_i q_iᵀ that (I − WWᵀ) maps to (Σ d r rᵀ)N, for directions N ⟂ W."""
+        seen = self._along(N)
+        U = seen.Z
+        U *= self.pull
+        return _gathered(seen, N.shape[1])
 
-    def _along(self, D: Float64Array) -> Array:
-        """r_iᵀD, which is (x_i − c)ᵀD for D ⟂ W."""
-        D = D.astype(self.rows.dtype)
-        return np.asarray(self.rows @ D - self.center @ D)
+    def _along(self, D: Float64Array) -> Projection:
+        """b_iᵀD."""
+        return project(self.block, self.center, padded_columns(D, self.lifted.dtype), 0)
 
-    def _gathered(self, Q: Array) -> Float64Array:
-        """Σ r_i q_iᵀ = (I − WWᵀ) Σ (x_i − c) q_iᵀ."""
-        V = self.rows.T @ Q - np.outer(self.center, Q.sum(axis=0))
-        return np.asarray((V - self.basis @ (self.basis.T @ V)).astype(np.float64))
+
+def _gathered(seen: Projection, q: int) -> Float64Array:
+    """Σ b_i q_iᵀ, with the q_i where the products were."""
+    product, _, _ = seen.accumulate(0, q, np.ones(len(seen.Z)))
+    return product

@@ -196,12 +196,9 @@ class ClosingSweep:
             count = kept.astype(np.float64, copy=False)
             count = count if omega is None else count * omega
             objective, mass, leftover, d = terms.totals(omega)
-            product, first, gram, mean = accumulate_twice(terms.rows, 0, k, d, count)
+            product, first, gram, mean, near = accumulate_twice(terms.rows, 0, k, d, count)
             moments = Moments(objective, mass, first, product, gram, leftover)
-            near = Z[kept > 0]
-            near_gram = near.T @ near if omega is None else (near.T * count[kept > 0]) @ near
-            near_gram = near_gram.astype(np.float64, copy=False)
-            spread = Spread(float(count.sum()), mean, near_gram, float(count @ t))
+            spread = Spread(float(count.sum()), mean, near, float(count @ t))
             bare = np.nan
             if not self.bare.entrywise:
                 value, _ = self.bare.value_and_weight(t)

@@ -5,16 +5,21 @@ Every step is a few matrix products for all starts together, never a loop over t
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
+from functools import reduce
 from typing import Protocol
 
 import numpy as np
 
 from trueaxis._subspace import Subspace
+from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
 from trueaxis.starts import distinct_rows, rows_at
 
 _ROUNDING = 1e-12  # of the rows' size: where those of one draw differ by less, they are the same
+_PARTS = 2  # that starts are refined in, each by a thread
+_SMALL = 1 << 20  # entries, times starts, below which a thread costs more than it saves
 _FULL_COLUMNS = 24  # up to here the scatter matrices of all starts are formed and diagonalized
 
 
@@ -53,21 +58,26 @@ class Starts:
             np.concatenate([self.bases, other.bases]), np.concatenate([self.centers, other.centers])
         )
 
-    def squared_residuals(self, S: Float64Array) -> Float64Array:
+    def products(self, S: Float64Array) -> Float64Array:
+        """W_sᵀx_i, shape (rows, starts, k)."""
+        s, m, k = self.bases.shape
+        wide = self.bases.transpose(1, 0, 2).reshape(m, s * k)
+        return np.asarray((S @ wide).reshape(len(S), s, k))
+
+    def squared_residuals(
+        self, S: Float64Array, products: Float64Array | None = None
+    ) -> Float64Array:
         """t_is = ‖(I − W_sW_sᵀ)(x_i − c_s)‖², shape (rows, starts)."""
         norms = np.einsum("ij,ij->i", S, S)
         offsets = np.einsum("sj,sj->s", self.centers, self.centers)
         T = norms[:, None] - 2.0 * (S @ self.centers.T) + offsets
-        Z = self.scores(S)
+        Z = self.scores(self.products(S) if products is None else products)
         T -= np.einsum("isk,isk->is", Z, Z)
         return np.asarray(np.maximum(T, 0.0))
 
-    def scores(self, S: Float64Array) -> Float64Array:
+    def scores(self, products: Float64Array) -> Float64Array:
         """W_sᵀ(x_i − c_s), shape (rows, starts, k)."""
-        s, m, k = self.bases.shape
-        wide = self.bases.transpose(1, 0, 2).reshape(m, s * k)
-        offsets = np.einsum("sj,sjk->sk", self.centers, self.bases)
-        return np.asarray((S @ wide).reshape(len(S), s, k) - offsets)
+        return np.asarray(products - np.einsum("sj,sjk->sk", self.centers, self.bases))
 
 
 def random_subsets(
@@ -114,6 +124,7 @@ def refine(
     starts: Starts,
     weigher: Weigher,
     steps: int,
+    workers: Workers,
     *,
     moves: bool,
     columns: int = _FULL_COLUMNS,
@@ -124,14 +135,37 @@ def refine(
     """
     # Rows that stand for several by their weight count once, as they do where they are repeated.
     dimensions = min(S.shape[1], len(distinct_rows(S)))
+    exact = dimensions <= columns and S.shape[1] <= 8 * columns
+    small = S.size * len(starts) < _SMALL
+
+    def refined(part: Starts) -> Starts:
+        # What a weigher remembers is of the starts that it has seen.
+        return _steps(S, weights, part, copy(weigher), steps, moves=moves, exact=exact)
+
+    parts = np.array_split(np.arange(len(starts)), 1 if small else min(_PARTS, len(starts)))
+    found = workers.map(refined, (starts.pick(part) for part in parts), small=small)
+    return reduce(Starts.join, found)
+
+
+def _steps(
+    S: Float64Array,
+    weights: Float64Array | None,
+    starts: Starts,
+    weigher: Weigher,
+    steps: int,
+    *,
+    moves: bool,
+    exact: bool,
+) -> Starts:
     for step in range(steps):
-        D = weigher.weights(starts.squared_residuals(S), step)
+        products = starts.products(S)
+        D = weigher.weights(starts.squared_residuals(S, products), step)
         if weights is not None:
             D = D * weights[:, None]
         mass = D.sum(axis=0)
         D = D / np.where(mass > 0, mass, 1.0)
         centers = (D.T @ S) if moves else starts.centers
-        if dimensions <= columns and S.shape[1] <= 8 * columns:
+        if exact:
             A = np.matmul((S[:, :, None] * D[:, None, :]).transpose(2, 1, 0), S)
             mean = D.T @ S
             if moves:
@@ -141,15 +175,17 @@ def refine(
                 A += centers[:, :, None] * centers[:, None, :] - cross - cross.transpose(0, 2, 1)
             bases = np.linalg.eigh(A)[1][:, :, -starts.bases.shape[2] :]
         else:
-            bases = _orthogonal_step(S, D, Starts(starts.bases, centers))
+            bases = _orthogonal_step(S, D, Starts(starts.bases, centers), products)
         starts = Starts(np.ascontiguousarray(bases), centers)
     return starts
 
 
-def _orthogonal_step(S: Float64Array, D: Float64Array, starts: Starts) -> Float64Array:
+def _orthogonal_step(
+    S: Float64Array, D: Float64Array, starts: Starts, products: Float64Array
+) -> Float64Array:
     """orth(AW) of every start, A = Σ d_i (x_i − c)(x_i − c)ᵀ, with Σ d_i = 1."""
     s, m, k = starts.bases.shape
-    Q = starts.scores(S) * D[:, :, None]
+    Q = starts.scores(products) * D[:, :, None]
     AW = (S.T @ Q.reshape(len(S), s * k)).reshape(m, s, k).transpose(1, 0, 2)
     AW = AW - starts.centers[:, :, None] * Q.sum(axis=0)[:, None, :]
     return np.asarray(np.linalg.qr(AW)[0])

@@ -112,7 +112,8 @@ def typical_distance(
 
     Where most rows lie on the point itself, the median of the others'; 1.0 where all do.
     """
-    distances = np.linalg.norm(S - center, axis=1)
+    D = S - center
+    distances = np.sqrt(np.einsum("ij,ij->i", D, D))
     away = distances > 1e-12 * distances.max(initial=0.0)
     for some in (np.ones_like(away), away):
         if some.any():

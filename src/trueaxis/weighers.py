@@ -11,6 +11,9 @@ from trueaxis.starts import weighted_median
 
 _TINY = np.finfo(np.float64).tiny
 _SHRINK = 0.6  # of the rounding-off from step to step
+_ROUGHLY, _EXACTLY = 2, 40  # Newton's steps at most: while starts are refined, to compare them
+_LONGEST = 2.0  # step in log σ²
+_SETTLED = 1e-10
 
 
 @dataclass(frozen=True)
@@ -46,23 +49,34 @@ class BisquareWeigher:
 
     def weights(self, T: Float64Array, step: int) -> Float64Array:
         """The weights at each start's own M-scale."""
-        self._squares = self._scales(T, self._squares, rounds=4)
+        self._squares = self._scales(T, self._squares, rounds=_ROUGHLY)
         return np.asarray(np.maximum(1.0 - T / self._squares, 0.0) ** 2)
 
     def values(self, T: Float64Array) -> Float64Array:
         """The M-scale σ of each start."""
-        return np.asarray(np.sqrt(self._scales(T, None, rounds=40)))
+        return np.asarray(np.sqrt(self._scales(T, None, rounds=_EXACTLY)))
 
     def _scales(self, T: Float64Array, guess: Float64Array | None, rounds: int) -> Float64Array:
-        """σ² ← σ² · mean ρ(t/σ²) / breakdown, whose fixed point is the M-scale."""
+        """σ² with mean ρ(t/σ²) = breakdown, by Newton's steps in log σ².
+
+        With u = t/σ² and w = max(1 − u, 0) that mean is of 1 − w³, and falls by the mean of 3w²u
+        as log σ² rises by one.
+        """
         squares = weighted_median(T, self.omega) * 3.0 if guess is None else guess
         floor = 1e-24 * T.max(axis=0) + _TINY
         squares = np.asarray(np.maximum(squares, floor))
         omega = np.ones(len(T)) if self.omega is None else self.omega
         share = omega / omega.sum()
         for _ in range(rounds):
-            mean = share @ (1.0 - np.maximum(1.0 - T / squares, 0.0) ** 3)
-            squares = np.asarray(np.maximum(squares * mean / self.breakdown, floor))
+            w = np.maximum(1.0 - T / squares, 0.0)
+            w2 = w * w
+            w3 = share @ (w2 * w)
+            slope = 3.0 * (share @ w2 - w3)
+            step = (1.0 - w3 - self.breakdown) / np.maximum(slope, _TINY)
+            step = np.clip(step, -_LONGEST, _LONGEST)
+            squares = np.asarray(np.maximum(squares * np.exp(step), floor))
+            if np.abs(step).max() < _SETTLED:
+                break
         return squares
 
 

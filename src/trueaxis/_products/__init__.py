@@ -17,7 +17,7 @@ from trueaxis._products.base import (
     split_center,
     squared_norms,
 )
-from trueaxis._products.dense import DenseProjection
+from trueaxis._products.dense import DenseProjection, add_outer
 from trueaxis._products.missing import complete_rows
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "DenseProjection",
     "Projection",
     "accumulate_twice",
+    "add_outer",
     "complete_rows",
     "dense_rows",
     "padded_columns",

@@ -99,10 +99,12 @@ def project(block: Block, center: Center, P: Array, inner: int) -> Projection:
 @singledispatch
 def accumulate_twice(
     rows: Any, first: int, q: int, d: Float64Array, other: Float64Array
-) -> tuple[Float64Array, Float64Array, Float64Array, Float64Array]:
-    """What `Projection.accumulate` returns for the weights d, and Σ other_i b_i besides."""
+) -> tuple[Float64Array, Float64Array, Float64Array, Float64Array, Float64Array]:
+    """What `Projection.accumulate` returns for the weights d; mean and gram for others besides."""
     _, mean, _ = rows.accumulate(0, 0, other)
-    return *rows.accumulate(first, q, d), mean
+    Z = rows.Z[:, first : first + q]
+    gram = (Z.T * other).astype(Z.dtype, copy=False) @ Z
+    return *rows.accumulate(first, q, d), mean, gram.astype(np.float64, copy=False)
 
 
 @singledispatch

@@ -21,8 +21,10 @@ from trueaxis._products.base import (
     aligned,
     dense_rows,
     on_line,
+    padded_columns,
     project,
     round_up,
+    split_center,
     squared_norms,
 )
 from trueaxis._typing import Array, Float64Array
@@ -100,23 +102,45 @@ def _(block: np.ndarray, center: Center, P: Array, inner: int) -> DenseProjectio
     return DenseProjection(block, center, Z, squares, inside)
 
 
+_accumulate_apart = accumulate_twice.dispatch(object)
+
+
 @accumulate_twice.register
 def _(
     rows: DenseProjection, first: int, q: int, d: Float64Array, other: Float64Array
-) -> tuple[Float64Array, Float64Array, Float64Array, Float64Array]:
-    spare = first + q
-    if spare == rows.Z.shape[1] or np.any(other[d == 0.0]):
-        _, mean, _ = rows.accumulate(0, 0, other)
-        return *rows.accumulate(first, q, d), mean
+) -> tuple[Float64Array, Float64Array, Float64Array, Float64Array, Float64Array]:
+    Z, spare = rows.Z, first + q
+    if kernels is None or not _compiled(Z, Z) or spare == Z.shape[1] or np.any(other[d == 0.0]):
+        return _accumulate_apart(rows, first, q, d, other)
+    # The scores are rows too, and those about the origin.
+    S, G = np.zeros((q + 1, Z.shape[1])), np.zeros((q + 1, Z.shape[1]))
+    kernels.accumulate(Z, np.zeros(Z.shape[1], Z.dtype), None, Z, first, q, other, S, G)
     # Σ d_i b_i (other_i/d_i), by a column that pads Z, reads the rows once less.
-    rows.Z[:, spare] = np.divide(other, d, out=np.zeros_like(d), where=d != 0.0)
+    Z[:, spare] = np.divide(other, d, out=np.zeros_like(d), where=d != 0.0)
     product, mean, gram = rows.accumulate(first, q + 1, d)
-    return product[:, :q], mean, gram[:q, :q], product[:, q]
+    return product[:, :q], mean, gram[:q, :q], product[:, q], S[:q, first:spare]
 
 
 @dense_rows.register
 def _(block: np.ndarray, rows: slice) -> Array:
     return block[rows]
+
+
+def add_outer(A: Array, total: Float64Array) -> None:
+    """Adds AAᵀ to `total`, of which the part above the diagonal is left undefined.
+
+    In panels as wide as the compiled product takes, each of the rows on the diagonal and below it
+    alone. Where a build of BLAS has not this machine's vectors it needs twice the time
+    (``benchmarks/gram.py``).
+    """
+    if kernels is None:
+        total += A @ A.T
+        return
+    nowhere = split_center(np.zeros(A.shape[1]), A.dtype)
+    for first in range(0, len(A), _MOST_COLUMNS):
+        panel = slice(first, min(first + _MOST_COLUMNS, len(A)))
+        rows = project(A[first:], nowhere, padded_columns(A[panel].T, A.dtype), 0)
+        total[first:, panel] += rows.Z[:, : panel.stop - first]
 
 
 def project_reference(block: Array, center: Center, P: Array, inner: int) -> DenseProjection:

@@ -11,6 +11,7 @@ import numpy as np
 from trueaxis import outliers, starts
 from trueaxis._linalg import orthonormalize
 from trueaxis._subspace import Subspace
+from trueaxis._threads import Workers
 from trueaxis._typing import Float64Array
 from trueaxis.estimators._start import resistant_starts
 from trueaxis.multistart import random_subsets, refine
@@ -90,6 +91,7 @@ def contradiction(
     weights: Float64Array | None,
     found: Subspace,
     rng: np.random.RandomState,
+    workers: Workers,
     *,
     moves: bool,
 ) -> Contradiction | None:
@@ -110,14 +112,15 @@ def contradiction(
     S, found = _sketch(S, found, rng)
     count = int(np.clip(_COST / (4.0 * S.size * k * _STEPS), 4, _STARTS))
     judge = BisquareWeigher(0.5, omega)
-    named = resistant_starts(S, omega, k, found.center, rng, moves=moves)
+    named = resistant_starts(S, omega, k, found.center, rng, workers, moves=moves)
     candidates = named.join(
         random_subsets(S, omega, named[0], [k + moves] * count, rng, moves=moves)
     )
-    refined = refine(S, omega, candidates, judge, _STEPS, moves=moves)
+    refined = refine(S, omega, candidates, judge, _STEPS, workers, moves=moves)
     values = BisquareWeigher(0.5, omega).values(refined.squared_residuals(S))
     best = refined.pick(np.argsort(values, kind="stable")[:3])
-    best = refine(S, omega, best, BisquareWeigher(0.5, omega), _FINAL_STEPS, moves=moves)
+    judge = BisquareWeigher(0.5, omega)
+    best = refine(S, omega, best, judge, _FINAL_STEPS, workers, moves=moves)
     values = BisquareWeigher(0.5, omega).values(best.squared_residuals(S))
     robust = best[int(np.argmin(values))]
     return _compare(S, omega, found, robust)

@@ -22,7 +22,8 @@ def origin_of(source: Source, center: str | Float64Array | None) -> Float64Array
     if not isinstance(center, str):
         return center / source.unit
     few, _ = source.take(np.unique(np.linspace(0, n - 1, 15).astype(np.intp)))
-    return np.asarray(np.median(few, axis=0))
+    ordered = np.sort(few, axis=0)
+    return np.asarray((ordered[(len(few) - 1) // 2] + ordered[len(few) // 2]) / 2)
 
 
 def first_center(

@@ -95,6 +95,7 @@ def complete_sample(
             settings.loss,
             settings.n_starts,
             rng,
+            source.workers,
             moves=moves,
             hard=settings.has_many_minima,
             many_minima=settings.has_many_minima,
@@ -103,7 +104,16 @@ def complete_sample(
         for _ in range(_STEPS):
             filled = complete_rows(sample, point.center, point.basis)
             found = Starts(point.basis[None], point.center[None])
-            point = refine(filled, weights, found, judge, 1, moves=moves, columns=_EXACT_COLUMNS)[0]
+            point = refine(
+                filled,
+                weights,
+                found,
+                judge,
+                1,
+                source.workers,
+                moves=moves,
+                columns=_EXACT_COLUMNS,
+            )[0]
         filled = complete_rows(sample, point.center, point.basis)
     return filled
 

@@ -198,6 +198,7 @@ def _report(
             problem.sample_weights,
             point,
             problem.rng,
+            problem.source.workers,
             moves=problem.settings.moves_center,
         )
     return Fit(

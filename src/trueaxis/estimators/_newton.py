@@ -37,7 +37,7 @@ _LARGE = 1 << 22  # entries beyond which data are large
 _PIECE = 1 << 17  # entries that are copied at once
 _FURTHER = 2  # times k columns beside those of W
 _FIRST = 2000  # rows that all but the last of the rough steps are made on
-_PARTS = 4
+_PARTS = 2
 _SMALL = 1 << 17  # entries below which a thread costs more than it saves
 _FEW = 300  # rows that tell the scale of the residuals
 _ALL_AXES = 40  # columns up to which a majorizing step sees all of A
@@ -121,27 +121,30 @@ class Sample:
 
         small = self.rows.size < _SMALL
         parts = workers.map(part, range(0, len(self.rows), step), small=small)
-        return SummedCurvature(tuple(parts), workers, small)
+        return SummedCurvature(tuple(parts), at.basis, workers, small)
 
 
 @dataclass(frozen=True)
 class SummedCurvature:
-    """The curvature of some rows, in parts for several threads."""
+    """(I − WWᵀ) times the curvature of some rows, in parts for several threads."""
 
     parts: tuple[RowCurvature, ...]
+    basis: Float64Array
     workers: Workers
     small: bool
 
     def __call__(self, D: Float64Array, trust: float) -> Float64Array:
-        """The sum of the parts."""
+        """The part of HD from the rows."""
         return self._sum(lambda part: part(D, trust))
 
     def scatter(self, N: Float64Array) -> Float64Array:
-        """The sum of the parts."""
+        """(Σ d r rᵀ)N."""
         return self._sum(lambda part: part.scatter(N))
 
     def _sum(self, of: Callable[[RowCurvature], Float64Array]) -> Float64Array:
-        return np.asarray(reduce(add, self.workers.map(of, self.parts, small=self.small)))
+        W, parts = self.basis, self.workers.map(of, self.parts, small=self.small)
+        V = reduce(add, parts)
+        return np.asarray(V - W @ (W.T @ V))
 
 
 class Found(NamedTuple):

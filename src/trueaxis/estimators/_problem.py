@@ -25,15 +25,7 @@ from trueaxis.estimators._settings import Settings
 from trueaxis.estimators._solver import choose_solver
 from trueaxis.estimators._start import choose_start
 from trueaxis.losses import L1, L2p, Loss, ScaledLoss, ScaleMinimizer
-from trueaxis.solvers import (
-    Callback,
-    Result,
-    Reweighted,
-    Solver,
-    TrueL1,
-    location,
-    run,
-)
+from trueaxis.solvers import Callback, Result, Reweighted, Solver, TrueL1, location, run
 from trueaxis.solvers.driver import Journal
 from trueaxis.solvers.newton import Newton
 from trueaxis.sources import Source
@@ -143,6 +135,7 @@ class Problem:
                 settings.loss,
                 settings.n_starts,
                 self.rng,
+                self.source.workers,
                 moves=settings.moves_center,
                 hard=hard and settings.has_many_minima,
                 many_minima=settings.has_many_minima,

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.linalg
 from scipy.linalg import lapack
 
+from trueaxis._products import add_outer
 from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
 
@@ -65,19 +66,17 @@ class Rows:
         n = self.shape[0]
 
         def one(group: list[slice]) -> Float64Array:
-            total, part = np.zeros((n, n)), np.empty((n, n))
+            total = np.zeros((n, n))
             for _, block in self._blocks(group):
-                # With its own transpose, NumPy computes one triangle and copies the other; unlike
-                # scipy.linalg.blas.dsyrk, it lets other threads run meanwhile.
                 with np.errstate(over="ignore", invalid="ignore"):  # told by the result
-                    np.matmul(block, block.T, out=part)
-                    total += part
+                    add_outer(block, total)
             return total
 
-        # The blocks are a sixteenth of the size of X, or no larger than Gram matrices.
-        share = self._words // (16 * self._n_groups * n)
+        # The blocks are a twentieth of the size of X, or no larger than Gram matrices.
+        share = self._words // (20 * self._n_groups * n)
         width = max(min(share, _CACHE_BYTES // (8 * n)), min(n, _WIDE))
-        return self._sum(one, width)
+        lower = np.tril(self._sum(one, width))
+        return np.asarray(lower + np.tril(lower, -1).T)
 
     def combine(self, G: Float64Array) -> Float64Array:
         """AᵀG: combinations of the rows, in columns."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from trueaxis import starts
 from trueaxis._subspace import Subspace
+from trueaxis._threads import Workers
 from trueaxis._typing import Float64Array
 from trueaxis.losses import Bisquare, L2p, Loss, Trimmed
 from trueaxis.multistart import Starts, Weigher, random_subsets, refine
@@ -19,6 +20,7 @@ _STEPS = 15
 _DISAGREEMENT = 1.03  # times the least value that half of the starts reach: one basin for most
 _FINALISTS = 5
 MUCH_NEARER = 1.5
+_SMALL = 1 << 17  # entries below which a thread costs more than it saves
 _EXACT_COLUMNS = 128  # up to which the finalists take exact steps
 
 
@@ -30,6 +32,7 @@ def choose_start(
     loss: Loss,
     n_starts: int | None,
     rng: np.random.RandomState,
+    workers: Workers,
     *,
     moves: bool,
     hard: bool,
@@ -42,7 +45,7 @@ def choose_start(
     the best five and the named ones then on the whole sample, where the best is kept.
     """
     if isinstance(loss, L2p) and loss.p == 2.0:
-        return named_starts(sample, weights, k, center)[0]
+        return named_starts(sample, weights, k, center, workers)[0]
     few, few_weights = starts.subsample(sample, weights, max(_ROWS, 10 * k), rng)
 
     def refined(named: Starts, most: int, budget: float, steps: int) -> tuple[Starts, Float64Array]:
@@ -54,14 +57,15 @@ def choose_start(
             subsets = random_subsets(few, few_weights, named[0], sizes, rng, moves=moves)
             candidates = named.join(subsets)
         judge = weigher(loss, few_weights)
-        found = refine(few, few_weights, candidates, judge, steps, moves=moves)
+        found = refine(few, few_weights, candidates, judge, steps, workers, moves=moves)
         return found, weigher(loss, few_weights).values(found.squared_residuals(few))
 
     if not hard:
-        found, values = refined(named_starts(few, few_weights, k, center), 10, _MILD, 4)
+        named = named_starts(few, few_weights, k, center, workers)
+        found, values = refined(named, 10, _MILD, 4)
         if not many_minima or np.median(values) < _DISAGREEMENT * values.min():
             return found[_most_agreed(values, found, few, few_weights)]
-    named = resistant_starts(sample, weights, k, center, rng, moves=moves)
+    named = resistant_starts(sample, weights, k, center, rng, workers, moves=moves)
     found, values = refined(named, 100, _HARD, _STEPS)
     best = found.pick(np.argsort(values, kind="stable")[:_FINALISTS])
     best = refine(
@@ -70,6 +74,7 @@ def choose_start(
         best.join(named),
         weigher(loss, weights),
         2 * _STEPS,
+        workers,
         moves=moves,
         columns=_EXACT_COLUMNS,
     )
@@ -91,11 +96,19 @@ def _most_agreed(
 
 
 def named_starts(
-    sample: Float64Array, weights: Float64Array | None, k: int, center: Float64Array
+    sample: Float64Array,
+    weights: Float64Array | None,
+    k: int,
+    center: Float64Array,
+    workers: Workers,
 ) -> Starts:
     """Spherical PCA and plain PCA about the center."""
-    bases = [find(sample, k, center, weights) for find in (starts.spherical, starts.plain)]
-    return Starts(np.stack(bases), np.stack([center, center]))
+    bases = workers.map(
+        lambda find: find(sample, k, center, weights),
+        (starts.spherical, starts.plain),
+        small=sample.size < _SMALL,
+    )
+    return Starts(np.stack(list(bases)), np.stack([center, center]))
 
 
 def resistant_starts(
@@ -104,12 +117,13 @@ def resistant_starts(
     k: int,
     center: Float64Array,
     rng: np.random.RandomState,
+    workers: Workers,
     *,
     moves: bool,
 ) -> Starts:
     """Those two, and PCA of the rows that no direction shows to be far out."""
     third = starts.least_outlying(sample, k, center, weights, rng, moves=moves)
-    named = named_starts(sample, weights, k, center)
+    named = named_starts(sample, weights, k, center, workers)
     return named.join(Starts(third.basis[None], third.center[None]))
 
 

@@ -268,8 +268,10 @@ class RobustPCA(Recorded, StreamFitter):
         self.n_sweeps_ = sum(read.passes for read in (X, drawn_from, source, *attempts))
         self.weights_ = None
         if found.weights is not None:
-            self.weights_ = np.zeros(n)
-            self.weights_[present] = found.weights * posed.unit ** ((power or 2.0) - 2.0)
+            self.weights_ = found.weights * posed.unit ** ((power or 2.0) - 2.0)
+            if not isinstance(present, slice):
+                held, self.weights_ = self.weights_, np.zeros(n)
+                self.weights_[present] = held
         return found.against
 
     def _take(

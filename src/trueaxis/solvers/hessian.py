@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
+from itertools import islice
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import scipy.linalg
@@ -14,6 +16,8 @@ _CG_STEPS = 25
 _CG_SHARE = 0.05  # of the gradient that a step may leave to the next
 _FLAT = 0.01  # curvature below this share of that of ⟨D, DS̃⟩ counts as none
 _LEAST_TRUST = 0.2  # below which an indefinite Hessian is not made milder
+_BELOW = 0.5  # of the least Ritz value: what the least eigenvalue is taken to be
+_GLANCES = 4  # products that `promise` may take
 
 
 class Curvature(Protocol):
@@ -28,6 +32,23 @@ class Curvature(Protocol):
         ...
 
 
+class Stage(NamedTuple):
+    """Where conjugate gradients stand.
+
+    ========  ==================================================
+    D         what they have found
+    fall      −⟨g, D⟩ − ½⟨D, HD⟩, by which the model falls to D
+    left      ⟨R, S̃⁻¹R⟩ of the residual R = −g − HD
+    definite  whether H was positive along every direction tried
+    ========  ==================================================
+    """
+
+    D: Float64Array
+    fall: float
+    left: float
+    definite: bool = True
+
+
 @dataclass
 class Hessian:
     """The Hessian of J at a point: D ↦ DS̃ + (the rows' part) + what has been learned.
@@ -36,7 +57,8 @@ class Hessian:
     the axes N that nearly belong to W the two nearly cancel. There the scatter of residuals A_r
     is made that of all rows: with E = (A_r − A)N, A_r − ENᵀ − NEᵀ + N(NᵀE)Nᵀ maps N to AN.
     Changes of the gradient seen along steps, the `pairs`, are added as BFGS does. `trust` is 1,
-    and less where the sample's ρ″ would leave H indefinite.
+    and less where the sample's ρ″ would leave H indefinite. `least` is the least eigenvalue of
+    S̃⁻¹H that conjugate gradients have met, 0 before they ran.
     """
 
     S: Float64Array
@@ -47,6 +69,7 @@ class Hessian:
     pairs: list[tuple[Float64Array, Float64Array]] = field(default_factory=list)
     trust: float = 1.0
     learned: list[tuple[Float64Array, float, Float64Array, float]] = field(default_factory=list)
+    least: float = 0.0
 
     def __call__(self, D: Float64Array) -> Float64Array:
         """HD."""
@@ -74,6 +97,22 @@ class Hessian:
         self.pairs.append(pair)
         return self.minimize(gradient, self.trust)[0]
 
+    def promise(self, gradient: Float64Array, enough: float) -> float | None:
+        """A bound on ½⟨g, H⁻¹g⟩, by which a step could lower J, where it is seen below `enough`.
+
+        Conjugate gradients fall short of that by ½⟨R, H⁻¹R⟩, which is at most ⟨R, S̃⁻¹R⟩/2λ for
+        the least eigenvalue λ of S̃⁻¹H. None where a few products do not show it.
+        """
+        if not self.least:
+            return None
+        for stage in islice(self._conjugate_gradients(gradient), _GLANCES + 1):
+            if not stage.definite or stage.fall > enough:
+                return None
+            most = stage.fall + stage.left / (2 * _BELOW * self.least)
+            if most <= enough:
+                return most
+        return None
+
     def _learn(self) -> None:
         """Make H·step = change for the pairs, where the curvature along the step is positive."""
         self.learned = []
@@ -84,7 +123,19 @@ class Hessian:
                 self.learned.append((Hs, sHs, change, sy))
 
     def _solve(self, gradient: Float64Array) -> tuple[Float64Array, bool]:
-        """Conjugate gradients preconditioned with S̃, which end where H is not positive."""
+        """D with HD = −gradient, but for a share of it; False where H is not positive."""
+        D, first = np.zeros_like(gradient), None
+        for stage in self._conjugate_gradients(gradient):
+            D = stage.D
+            first = stage.left if first is None else first
+            if not stage.definite:
+                return D, False
+            if stage.left <= _CG_SHARE**2 * first:
+                break
+        return D, True
+
+    def _conjugate_gradients(self, gradient: Float64Array) -> Iterator[Stage]:
+        """Conjugate gradients for HD = −gradient, preconditioned with S̃, from D = 0."""
         factor = scipy.linalg.cho_factor(self.S, check_finite=False)
 
         def solved(R: Float64Array) -> Float64Array:
@@ -92,19 +143,35 @@ class Hessian:
 
         D, R = np.zeros_like(gradient), -gradient
         Y = solved(R)
-        Q, size = Y, float(np.vdot(R, Y))
-        first = size
-        for step in range(_CG_STEPS):
-            if size <= 0:
-                break
+        Q, size, fall = Y, float(np.vdot(R, Y)), 0.0
+        lengths: list[float] = []
+        ratios: list[float] = []
+        yield Stage(D, fall, size)
+        while size > 0 and len(lengths) < _CG_STEPS:
             HQ = self(Q)
             bend = float(np.vdot(Q, HQ))
             if bend <= _FLAT * float(np.vdot(Q, Q @ self.S)):
-                return (D if step else Q), False
-            D, R = D + (size / bend) * Q, R - (size / bend) * HQ
+                yield Stage(D if lengths else Q, fall, size, definite=False)
+                return
+            α = size / bend
+            D, R = D + α * Q, R - α * HQ
+            fall += α * size / 2
             Y = solved(R)
             before, size = size, float(np.vdot(R, Y))
-            if size <= _CG_SHARE**2 * first:
-                break
-            Q = Y + (size / before) * Q
-        return D, True
+            lengths.append(α)
+            ratios.append(size / before)
+            self.least = _least_ritz_value(lengths, ratios)
+            yield Stage(D, fall, size)
+            Q = Y + ratios[-1] * Q
+
+
+def _least_ritz_value(lengths: list[float], ratios: list[float]) -> float:
+    """The least eigenvalue of the tridiagonal matrix that conjugate gradients have made.
+
+    With step lengths α and ratios β: 1/α_j + β_{j−1}/α_{j−1} on the diagonal, √β_j/α_j beside it.
+    """
+    α, β = np.array(lengths), np.array(ratios)
+    diagonal = 1 / α
+    diagonal[1:] += β[:-1] / α[:-1]
+    beside = np.sqrt(np.maximum(β[:-1], 0.0)) / α[:-1]
+    return float(scipy.linalg.eigvalsh_tridiagonal(diagonal, beside, check_finite=False)[0])

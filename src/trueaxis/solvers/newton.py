@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import numpy as np
 import scipy.linalg
@@ -79,8 +79,12 @@ class Newton:
         `evaluate` is over a sample; where it is over all rows, the `journal` counts its sweeps.
         """
         values: list[float] = []
-        for _ in range(_ROUGH_STEPS):
-            seen = _look(evaluate, point, N)
+        seen = _look(evaluate, point, N)
+        for step in range(_ROUGH_STEPS):
+            if step:
+                # The step before has left N orthonormal beside W.
+                V = np.hstack([point.basis, N])
+                seen = Seen(point, V, evaluate(point, V))
             values.append(seen.moments.objective)
             if journal is not None:
                 journal.sweeps += 1
@@ -187,6 +191,9 @@ class _Walk:
         gap = estimated_gap(self.values[-4:], self.solver.rounding)
         if J <= 0:
             return gap, self._majorized()
+        most = self._promise(slope, self.solver.tol * J / _SAFETY)
+        if most is not None:
+            return _SAFETY * most / J, seen.point
         self.model = self._hessian(seen)
         D, definite = self.model.minimize(slope, self.trust)
         gain = -float(np.vdot(slope, D)) / 2
@@ -198,6 +205,15 @@ class _Walk:
         self.step, self.promised, self.wide = D, gain, False
         self.expected = _LEFT * _SAFETY * gain / J
         return gap, _retract(seen.point, D)
+
+    def _promise(self, slope: Float64Array, enough: float) -> float | None:
+        """What is left to gain where the model of the point before shows it to be below `enough`.
+
+        Where the step it led to gained what it told, a new one would show no more.
+        """
+        if self.step is None or not self._told_right(np.inf):
+            return None
+        return self.model.promise(slope, enough)
 
     def _told_right(self, gain: float) -> bool:
         """Whether the model told what the last step would gain, as it must to be believed."""
@@ -231,10 +247,12 @@ class _Walk:
         if self.solver.moves_center:
             f = W.T @ moments.first
             S = np.block([[S, f[:, None]], [f[None, :], np.array([[moments.mass]])]])
-        N = _orthonormal_beside(W, self.N)
-        if self.wide:
-            self.excess = rows.scatter(N) - moments.product[:, k:]
-        E = np.zeros_like(N) if self.excess is None else _horizontal(W, self.excess)
+        N = E = np.zeros((len(W), 0))
+        if self.wide or self.excess is not None:
+            N = _orthonormal_beside(W, self.N)
+            if self.wide:
+                self.excess = rows.scatter(N) - moments.product[:, k:]
+            E = _horizontal(W, cast(Float64Array, self.excess))
         pairs = [(_horizontal(W, s), _horizontal(W, y)) for s, y in self.pairs]
         return Hessian(S, rows, N, E, k, pairs)
 

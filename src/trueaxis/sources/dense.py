@@ -9,7 +9,7 @@ from trueaxis._typing import Array, Float64Array
 from trueaxis.sources.base import BlockSource, partition
 
 _BLOCK_BYTES = 1 << 22  # stays in cache between the two products of a sweep
-_MIN_BLOCK_BYTES = 1 << 17  # below this, handing a block out costs more than the products with it
+_MIN_BLOCK_BYTES = 1 << 19  # below this, handing a block out costs more than the products with it
 _MIN_BLOCKS = 8  # where there is enough: to keep several threads busy to the end
 _MIN_ROWS = 16
 _SMALL = 1 << 17  # entries below which a thread costs more than it saves
@@ -64,7 +64,9 @@ class DenseSource(BlockSource):
 
     def take(self, rows: Array) -> tuple[Float64Array, Float64Array | None]:
         """A float64 copy of some rows, and their weights."""
-        picked = self.array[rows].astype(np.float64) * (1.0 / self.unit)
+        picked = self.array[rows].astype(np.float64, copy=False)
+        if self.unit != 1.0:
+            picked *= 1.0 / self.unit
         return picked, None if self.weights is None else self.weights[rows]
 
     def where(self, present: Array) -> DenseSource:
