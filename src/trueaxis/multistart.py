@@ -12,6 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
+from trueaxis._products import times, transposed_times
 from trueaxis._subspace import Subspace
 from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
@@ -62,7 +63,7 @@ class Starts:
         """W_sᵀx_i, shape (rows, starts, k)."""
         s, m, k = self.bases.shape
         wide = self.bases.transpose(1, 0, 2).reshape(m, s * k)
-        return np.asarray((S @ wide).reshape(len(S), s, k))
+        return times(S, wide).reshape(len(S), s, k)
 
     def squared_residuals(
         self, S: Float64Array, products: Float64Array | None = None
@@ -186,6 +187,6 @@ def _orthogonal_step(
     """orth(AW) of every start, A = Σ d_i (x_i − c)(x_i − c)ᵀ, with Σ d_i = 1."""
     s, m, k = starts.bases.shape
     Q = starts.scores(products) * D[:, :, None]
-    AW = (S.T @ Q.reshape(len(S), s * k)).reshape(m, s, k).transpose(1, 0, 2)
+    AW = transposed_times(S, Q.reshape(len(S), s * k)).reshape(m, s, k).transpose(1, 0, 2)
     AW = AW - starts.centers[:, :, None] * Q.sum(axis=0)[:, None, :]
     return np.asarray(np.linalg.qr(AW)[0])

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import scipy.linalg
 
-from trueaxis._linalg import numerical_rank, orthonormalize
+from trueaxis._linalg import numerical_rank, orthonormalize, top_eigenvectors
 from trueaxis._moments import Moments
+from trueaxis._products import padded_columns, project, split_center
 from trueaxis._subspace import Subspace
 from trueaxis._sweep import Sweep
 from trueaxis._threads import Workers
@@ -136,10 +137,10 @@ def spherical(
     covariance where the distribution is elliptical.
     """
     Y = S - center
-    norms = np.linalg.norm(Y, axis=1)
+    squares = np.einsum("ij,ij->i", Y, Y)
     with np.errstate(divide="ignore"):
-        scale = np.where(norms > 0, 1.0 / norms, 0.0)
-    return _leading_axes(Y * scale[:, None], k, weights)
+        d = np.where(squares > 0, 1.0 / squares, 0.0)
+    return _leading_axes(Y, k, d if weights is None else d * weights)
 
 
 def plain(
@@ -187,18 +188,24 @@ def random_basis(m: int, k: int, rng: np.random.RandomState) -> Float64Array:
     return orthonormalize(rng.standard_normal((m, k)))
 
 
-def _leading_axes(Y: Float64Array, k: int, weights: Float64Array | None) -> Float64Array:
-    if weights is not None:
-        Y = Y * np.sqrt(weights)[:, None]
+def _leading_axes(Y: Float64Array, k: int, d: Float64Array | None) -> Float64Array:
+    """The k leading eigenvectors of Σ d_i y_i y_iᵀ."""
     n, m = Y.shape
     wide = k + _FURTHER
     if min(n, m) > max(_SMALL, 4 * wide):
         # Orthogonal iteration with more columns than are wanted: a start need not be exact.
-        V = np.random.default_rng(0).standard_normal((m, wide))
+        d = np.ones(n) if d is None else d
+        V, about = (
+            np.random.default_rng(0).standard_normal((m, wide)),
+            split_center(np.zeros(m), Y.dtype),
+        )
         for _ in range(_ROUNDS):
-            V = orthonormalize(Y.T @ (Y @ V))
-        _, _, Vt = scipy.linalg.svd(Y @ V, full_matrices=False, check_finite=False)
-        return np.asarray(V @ Vt[:k].T)
+            rows = project(Y, about, padded_columns(V, Y.dtype), 0)
+            V = orthonormalize(rows.accumulate(0, wide, d)[0])
+        _, _, gram = project(Y, about, padded_columns(V, Y.dtype), 0).accumulate(0, wide, d)
+        return V @ top_eigenvectors(gram, k)[1]
+    if d is not None:
+        Y = Y * np.sqrt(d)[:, None]
     if n < m:
         # The row space has an orthonormal basis of n vectors: the axes are found in it.
         Q = orthonormalize(Y.T)

@@ -17,7 +17,7 @@ from trueaxis._products.base import (
     split_center,
     squared_norms,
 )
-from trueaxis._products.dense import DenseProjection, add_outer
+from trueaxis._products.dense import DenseProjection, add_outer, times, transposed_times
 from trueaxis._products.missing import complete_rows
 
 __all__ = [
@@ -33,6 +33,8 @@ __all__ = [
     "project",
     "split_center",
     "squared_norms",
+    "times",
+    "transposed_times",
 ]
 
 del _array_api, _sparse

@@ -87,12 +87,7 @@ class DenseProjection:
 
 @project.register
 def _(block: np.ndarray, center: Center, P: Array, inner: int) -> DenseProjection:
-    if block.dtype.isnative:
-        block = block.view(block.dtype.type)  # "<f8" and "=f8" are one type, but not to a buffer
-    if block.strides[1] != block.itemsize or block.strides[0] % block.itemsize:
-        block = np.array(block, order="C")
-    elif not block.flags.aligned:
-        block = np.require(block, requirements=["C", "A"])
+    block = _in_rows(block)
     if kernels is None or not _compiled(block, P):
         return project_reference(block, center, P, inner)
     n, P = len(block), on_line(P)
@@ -126,21 +121,46 @@ def _(block: np.ndarray, rows: slice) -> Array:
     return block[rows]
 
 
-def add_outer(A: Array, total: Float64Array) -> None:
-    """Adds AAᵀ to `total`, of which the part above the diagonal is left undefined.
+def times(A: Array, B: Array) -> Array:
+    """AB, for a B of fewer columns than A has rows.
 
-    In panels as wide as the compiled product takes, each of the rows on the diagonal and below it
-    alone. Where a build of BLAS has not this machine's vectors it needs twice the time
-    (``benchmarks/gram.py``).
+    In panels as wide as the compiled product takes. Where a build of BLAS has not this machine's
+    vectors it needs twice the time (``benchmarks/gram.py``).
     """
+    if kernels is None:
+        return np.asarray(A @ B)
+    out = np.empty((len(A), B.shape[1]), A.dtype)
+    nowhere = split_center(np.zeros(A.shape[1]), A.dtype)
+    for panel in _panels(B.shape[1]):
+        rows = project(A, nowhere, padded_columns(B[:, panel], A.dtype), 0)
+        out[:, panel] = rows.Z[:, : panel.stop - panel.start]
+    return out
+
+
+def transposed_times(A: Array, B: Array, center: Float64Array | None = None) -> Float64Array:
+    """(A − 1cᵀ)ᵀB, likewise; c is 0 where it is not given."""
+    c = split_center(np.zeros(A.shape[1]) if center is None else center, A.dtype)
+    if kernels is None:
+        return np.asarray((_subtract(A, c, A.dtype).T @ B).astype(np.float64, copy=False))
+    out = np.empty((A.shape[1], B.shape[1]))
+    A, ones = _in_rows(A), np.ones(len(A))
+    for panel in _panels(B.shape[1]):
+        rows = DenseProjection(A, c, padded_columns(B[:, panel], A.dtype), ones, ones)
+        out[:, panel], _, _ = rows.accumulate(0, panel.stop - panel.start, ones)
+    return out
+
+
+def add_outer(A: Array, total: Float64Array) -> None:
+    """Adds AAᵀ to `total`, of which the part above the diagonal is left undefined."""
     if kernels is None:
         total += A @ A.T
         return
-    nowhere = split_center(np.zeros(A.shape[1]), A.dtype)
-    for first in range(0, len(A), _MOST_COLUMNS):
-        panel = slice(first, min(first + _MOST_COLUMNS, len(A)))
-        rows = project(A[first:], nowhere, padded_columns(A[panel].T, A.dtype), 0)
-        total[first:, panel] += rows.Z[:, : panel.stop - first]
+    for panel in _panels(len(A)):
+        total[panel.start :, panel] += times(A[panel.start :], A[panel].T)
+
+
+def _panels(columns: int) -> list[slice]:
+    return [slice(i, min(i + _MOST_COLUMNS, columns)) for i in range(0, columns, _MOST_COLUMNS)]
 
 
 def project_reference(block: Array, center: Center, P: Array, inner: int) -> DenseProjection:
@@ -161,6 +181,15 @@ def accumulate_reference(
     sums = (rows.deviations().T @ Q).astype(np.float64, copy=False)
     gram = (Z.T @ Q[:, :q]).astype(np.float64, copy=False)
     return sums[:, :q], sums[:, q], gram
+
+
+def _in_rows(block: Array) -> Array:
+    """The block itself, or a copy where its rows do not lie as the kernels read them."""
+    if block.dtype.isnative:
+        block = block.view(block.dtype.type)  # "<f8" and "=f8" are one type, but not to a buffer
+    if block.strides[1] != block.itemsize or block.strides[0] % block.itemsize:
+        return np.array(block, order="C")
+    return block if block.flags.aligned else np.require(block, requirements=["C", "A"])
 
 
 def _compiled(rows: Array, products: Array) -> bool:

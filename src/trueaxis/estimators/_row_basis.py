@@ -11,7 +11,7 @@ import numpy as np
 import scipy.linalg
 from scipy.linalg import lapack
 
-from trueaxis._products import add_outer
+from trueaxis._products import add_outer, transposed_times
 from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
 
@@ -28,6 +28,7 @@ _UNDERFLOW = 1e-200  # squared lengths below this have lost their digits
 _CACHE_BYTES = 1 << 23
 _WIDE = 512  # columns that make good what NumPy does besides multiplying, for each Gram matrix
 _NARROW = 128  # columns that stay in cache until they are multiplied by few vectors
+_BROAD = 512  # columns of rows that are read in place
 _SMALL = 1 << 17  # entries below which a thread costs more than it saves
 
 
@@ -80,13 +81,15 @@ class Rows:
 
     def combine(self, G: Float64Array) -> Float64Array:
         """AᵀG: combinations of the rows, in columns."""
-        out = np.empty((self.X.shape[1], G.shape[1]))
+        n, unit = len(self.X), self.unit
+        out = self.further.T @ G[n:]
 
         def one(group: list[slice]) -> None:
-            for columns, block in self._blocks(group):
-                np.matmul(block.T, G, out=out[columns])
+            for columns in group:
+                top = self.X[:, columns].astype(np.float64, copy=False)
+                out[columns] += transposed_times(top, G[:n], self.origin[columns] * unit) / unit
 
-        for _ in self._map(one, _NARROW):
+        for _ in self._map(one, _BROAD):
             pass
         return out
 
