@@ -155,8 +155,10 @@ def add_outer(A: Array, total: Float64Array) -> None:
     if kernels is None:
         total += A @ A.T
         return
+    nowhere = split_center(np.zeros(A.shape[1]), A.dtype)
     for panel in _panels(len(A)):
-        total[panel.start :, panel] += times(A[panel.start :], A[panel].T)
+        below = project(A[panel.start :], nowhere, padded_columns(A[panel].T, A.dtype), 0)
+        total[panel.start :, panel] += below.Z[:, : panel.stop - panel.start]
 
 
 def _panels(columns: int) -> list[slice]:
