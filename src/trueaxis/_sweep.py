@@ -80,8 +80,9 @@ class Look:
             ]
             return Terms(rows, *(np.concatenate(column) for column in zip(*terms, strict=True)))
         lost = np.flatnonzero(t < _CANCELLATION[self.dtype] * rows.squares)
-        for some, R in self._residuals(rows, lost):
-            t[some] = squared_norms(R)
+        if lost.size:
+            for some, R in self._residuals(rows, lost):
+                t[some] = squared_norms(R)
         return Terms(rows, t, *self.loss.value_and_weight(t))
 
     def _residuals(

@@ -20,7 +20,7 @@ from trueaxis.estimators._objectives import FixedObjective, KeptObjective
 from trueaxis.estimators._problem import Descent, Problem
 from trueaxis.estimators._settings import Settings
 from trueaxis.estimators._spectrum import Spectrum, full_spectrum, is_graded, spectrum_within
-from trueaxis.losses import L2p, ScaleMinimizer
+from trueaxis.losses import L2p
 from trueaxis.solvers import Evaluate, Result, Reweighted, run
 from trueaxis.sources import Source
 
@@ -129,7 +129,7 @@ def _efficient(problem: Problem, descent: Descent) -> Descent:
     A high breakdown point costs a bounded loss the precision that the rows it hardly counts could
     have given; least squares of all but the far rows has it back (one-step reweighting).
     """
-    if not isinstance(problem.settings.loss, ScaleMinimizer):
+    if not problem.settings.has_own_scale:
         return descent
     keep = _description.near_rows(problem.source, descent.point)
     objective = KeptObjective(problem.source, descent.point, keep)
@@ -216,7 +216,7 @@ def _report(
 
 def _withstands(problem: Problem) -> bool:
     """Plain PCA was asked for as it is, and a bounded loss has the high breakdown point itself."""
-    return problem.settings.is_plain or isinstance(problem.settings.loss, ScaleMinimizer)
+    return problem.settings.is_plain or problem.settings.has_own_scale
 
 
 def _with_named_axes(found: Fit, problem: Problem, within: Float64Array | None = None) -> Fit:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -143,9 +144,10 @@ class AnnealedObjective(FixedObjective):
 
     def _sizes(self, point: Subspace) -> tuple[float, float]:
         """The median residual norm, and the first that no choice of axes brings to 0."""
-        r = np.sort(np.linalg.norm(point.residuals(self.distinct), axis=1))
+        R = point.residuals(self.distinct)
+        t = np.sort(np.einsum("ij,ij->i", R, R))
         more = 2 * (point.n_components + 1)
-        return float(r[len(r) // 2]), float(r[min(more, len(r) - 1)])
+        return math.sqrt(t[len(t) // 2]), math.sqrt(t[min(more, len(t) - 1)])
 
     def _floor(self, median: float, low: float) -> float:
         largest = _LARGEST_WEIGHT_EXACT if low < _EXACT * median else _LARGEST_WEIGHT

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -102,13 +103,18 @@ class Settings:
         """Whether the center is optimized along with the axes."""
         return isinstance(self.center, str) and self.center == "optimal"
 
+    @cached_property
+    def has_own_scale(self) -> bool:
+        """Whether the loss is bounded, with a scale that the residuals at hand determine."""
+        return isinstance(self.loss, ScaleMinimizer)
+
     @property
     def is_smooth_sum(self) -> bool:
         """Whether J is a sum of ρ(t_i) with a fixed ρ that bends less than the square."""
-        return not (self.loss.entrywise or self.is_plain or isinstance(self.loss, ScaleMinimizer))
+        return not (self.loss.entrywise or self.is_plain or self.has_own_scale)
 
     @property
     def has_many_minima(self) -> bool:
         """Whether the loss grows so slowly that J has minima far from one another."""
         slow = isinstance(self.loss, L2p) and self.loss.p < 1.0
-        return slow or isinstance(self.loss, ScaleMinimizer)
+        return slow or self.has_own_scale

@@ -99,7 +99,7 @@ class Newton:
         center, k = point.center, point.n_components
         if self.moves_center:
             center, moments = center + moments.shift, moments.recenter(seen.probe)
-        _, Y = scipy.linalg.eigh(moments.gram, check_finite=False)
+        _, Y = np.linalg.eigh(moments.gram)
         V, _ = scipy.linalg.qr(moments.product @ Y[:, ::-1], mode="economic", check_finite=False)
         there = Subspace(np.asarray(V[:, :k]), center)
         return there, np.asarray(V[:, k:]) if V.shape[1] > k else N
