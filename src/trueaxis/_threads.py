@@ -104,6 +104,13 @@ class Workers:
             return map(function, items)
         return self._pool.map(function, items)
 
+    def meanwhile(self, function: Callable[[], T]) -> Callable[[], T]:
+        """What gives the result of `function`, which runs while this thread goes on.
+
+        With no other thread it runs when it is asked for. It may not hand out work itself.
+        """
+        return function if self._pool is None else self._pool.submit(function).result
+
     def flow(
         self, function: Callable[[S], T], items: Iterator[S], *, small: bool
     ) -> Generator[T, None, None]:

@@ -103,20 +103,26 @@ def random_subsets(
     S, weights = S[order], None if weights is None else weights[order]
     draws = [rows_at(rng.random_sample(size), len(S), weights) for size in sizes]
     rounding = _ROUNDING * float(np.abs(S - first.center).max())
-    found = [_of_subset(S[rows], first, k, rounding, moves=moves) for rows in draws]
-    return Starts(np.stack([f.basis for f in found]), np.stack([f.center for f in found]))
+    found = np.empty((len(draws), first.basis.shape[0], k))
+    centers = np.empty((len(draws), S.shape[1]))
+    for size in set(sizes):
+        alike = [i for i, rows in enumerate(draws) if len(rows) == size]
+        Y = S[np.stack([draws[i] for i in alike])]
+        found[alike], centers[alike] = _of_subsets(Y, first, rounding, moves=moves)
+    return Starts(found, centers)
 
 
-def _of_subset(
-    Y: Float64Array, first: Subspace, k: int, rounding: float, *, moves: bool
-) -> Subspace:
-    center = Y.mean(axis=0) if moves else first.center
-    D = Y - center
+def _of_subsets(
+    Y: Float64Array, first: Subspace, rounding: float, *, moves: bool
+) -> tuple[Float64Array, Float64Array]:
+    """Bases and centers of subsets of as many rows each, Y of shape (subsets, rows, m)."""
+    centers = Y.mean(axis=1) if moves else np.broadcast_to(first.center, Y[:, 0].shape)
+    D = Y - centers[:, None]
     # Rows that repeat one another differ by rounding, which shall not choose an axis.
-    size = max(1e-6 * float(np.abs(D).max()), rounding)
-    hint = (size if size > 0 else 1.0) * first.basis.T
-    _, _, Vt = np.linalg.svd(np.vstack([D, hint]), full_matrices=False)
-    return Subspace(Vt[:k].T, center)
+    size = np.maximum(1e-6 * np.abs(D).max(axis=(1, 2)), rounding)
+    hint = np.where(size > 0, size, 1.0)[:, None, None] * first.basis.T
+    _, _, Vt = np.linalg.svd(np.concatenate([D, hint], axis=1), full_matrices=False)
+    return Vt[:, : first.n_components].transpose(0, 2, 1), centers
 
 
 def refine(

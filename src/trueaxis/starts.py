@@ -57,14 +57,22 @@ def rows_at(at: Float64Array, n: int, weights: Float64Array | None) -> Array:
 def distinct_rows(X: Array, rows: Array | None = None) -> Array:
     """Which of the `rows` of X to take so that none repeats another: their places in `rows`."""
     rows = np.arange(len(X)) if rows is None else rows
-    # Rows that differ nearly always do so in their first columns.
+    alone: list[Array] = []
+    alike = np.arange(len(rows))
+    # Rows that differ nearly always do so in their first columns: few are compared in all.
     for columns in (*_TELLING, X.shape[1]):
-        some = X[rows, :columns]
+        some = X[rows[alike], :columns]
         some = some.ravel() if some.shape[1] == 1 else some  # numbers sort faster than rows
-        found = np.unique(some, axis=0, return_index=True)[1]
-        if len(found) == len(rows):
+        _, first, group, count = np.unique(
+            some, axis=0, return_index=True, return_inverse=True, return_counts=True
+        )
+        single = count[group.ravel()] == 1
+        alone.append(alike[single])
+        representatives = alike[first[count > 1]]
+        alike = alike[~single]
+        if not len(alike):
             break
-    return np.asarray(found)
+    return np.sort(np.concatenate([*alone, representatives]))
 
 
 def subsample(

@@ -14,13 +14,16 @@ from trueaxis._subspace import Subspace
 from trueaxis._threads import Workers
 from trueaxis._typing import Float64Array
 from trueaxis.estimators._start import resistant_starts
-from trueaxis.multistart import random_subsets, refine
+from trueaxis.multistart import Starts, random_subsets, refine
 from trueaxis.weighers import BisquareWeigher
 
 _ROWS = 300  # rows that the high-breakdown start sees
 _STARTS = 40
-_STEPS = 8
-_FINAL_STEPS = 20
+_ALL_STEPS = 8  # that a start would take if all were refined alike, to know what they cost
+# So many steps of every start, then of the best so many, and so on (as in FAST-LTS; Rousseeuw and
+# Van Driessen 2006); the last few go on until the M-scale falls no more by a share.
+_STAGES = ((6, 4), (3, 4))
+_FIRST_STEPS, _LAST_STEPS, _ROUNDS, _SETTLED = 4, 4, 4, 1e-3
 _MIN_ROWS_PER_AXIS = 10  # with fewer rows the start follows the noise, and contradicts anything
 _SHARE = 0.02  # of the rows, that one has to be drawn by
 # Rows beyond so many cut-offs, and how much larger the M-scale then is about the axes they draw.
@@ -86,60 +89,89 @@ def warn(estimator: Any, against: Contradiction | None) -> None:
         )
 
 
-def contradiction(
-    sample: Float64Array,
-    weights: Float64Array | None,
-    found: Subspace,
-    rng: np.random.RandomState,
-    workers: Workers,
-    *,
-    moves: bool,
-) -> Contradiction | None:
-    """What a high-breakdown fit to a few rows of the sample says against the subspace found.
+@dataclass(frozen=True)
+class Resistant:
+    """A few rows, and a subspace of high breakdown point to compare others with.
 
-    It speaks against it where both hold: a share of the rows lies far beyond the cut-off of the
-    high-breakdown subspace while the one found passes near them, and the M-scale of the residual
-    norms is larger about the one found, by the less the farther those rows lie. Neither happens to
-    clean rows, even where axes of equal variance leave the subspace undetermined.
+    Where the rows have many columns they are yᵢ = Gᵀ(xᵢ − c), in fewer dimensions. G is Gaussian,
+    with E GGᵀ = I: lengths and angles come out a little wrong, and what is looked for is a factor
+    of 2 in them.
     """
-    k, m = found.n_components, sample.shape[1]
-    enough = _MIN_ROWS_PER_AXIS * (k + 1)
-    if k == 0 or k >= m or len(sample) < enough:
-        return None
-    S, omega = starts.subsample(sample, weights, max(_ROWS, enough), rng)
-    if len(starts.distinct_rows(S)) < enough:
-        return None  # rows that repeat one another agree with anything
-    S, found = _sketch(S, found, rng)
-    count = int(np.clip(_COST / (4.0 * S.size * k * _STEPS), 4, _STARTS))
-    judge = BisquareWeigher(0.5, omega)
-    named = resistant_starts(S, omega, k, found.center, rng, workers, moves=moves)
-    candidates = named.join(
-        random_subsets(S, omega, named[0], [k + moves] * count, rng, moves=moves)
-    )
-    refined = refine(S, omega, candidates, judge, _STEPS, workers, moves=moves)
-    values = BisquareWeigher(0.5, omega).values(refined.squared_residuals(S))
-    best = refined.pick(np.argsort(values, kind="stable")[:3])
-    judge = BisquareWeigher(0.5, omega)
-    best = refine(S, omega, best, judge, _FINAL_STEPS, workers, moves=moves)
-    values = BisquareWeigher(0.5, omega).values(best.squared_residuals(S))
-    robust = best[int(np.argmin(values))]
-    return _compare(S, omega, found, robust)
+
+    rows: Float64Array
+    weights: Float64Array | None
+    subspace: Subspace
+    center: Float64Array
+    G: Float64Array | None
+
+    @classmethod
+    def fit(
+        cls,
+        sample: Float64Array,
+        weights: Float64Array | None,
+        k: int,
+        center: Float64Array,
+        rng: np.random.RandomState,
+        *,
+        moves: bool,
+    ) -> Resistant | None:
+        """The least M-scale of the residual norms from many starts; None where rows are too few."""
+        m = sample.shape[1]
+        enough = _MIN_ROWS_PER_AXIS * (k + 1)
+        if k == 0 or k >= m or len(sample) < enough:
+            return None
+        S, omega = starts.subsample(sample, weights, max(_ROWS, enough), rng)
+        if len(starts.distinct_rows(S)) < enough:
+            return None  # rows that repeat one another agree with anything
+        few, G, about = max(_DIMENSIONS, 4 * (k + 1)), None, center
+        if m > 2 * few:
+            G = rng.standard_normal((m, few)) / np.sqrt(few)
+            S, about = (S - center) @ G, np.zeros(few)
+        count = int(np.clip(_COST / (4.0 * S.size * k * _ALL_STEPS), 4, _STARTS))
+        named = resistant_starts(S, omega, k, about, rng, Workers(1), moves=moves)
+        sizes = [k + moves] * count
+        candidates = named.join(random_subsets(S, omega, named[0], sizes, rng, moves=moves))
+        best, values = _concentrated(S, omega, candidates, moves=moves)
+        return cls(S, omega, best[int(np.argmin(values))], center, G)
+
+    def lower(self, found: Subspace) -> Subspace:
+        """A subspace where the rows are: GᵀW."""
+        if self.G is None:
+            return found
+        center = (found.center - self.center) @ self.G
+        return Subspace(orthonormalize(self.G.T @ found.basis), center)
+
+    def contradicts(self, found: Subspace) -> Contradiction | None:
+        """What it says against the subspace found.
+
+        It speaks against it where both hold: a share of the rows lies far beyond the cut-off of
+        the high-breakdown subspace while the one found passes near them, and the M-scale of the
+        residual norms is larger about the one found, by the less the farther those rows lie.
+        Neither happens to clean rows, even where axes of equal variance leave the subspace
+        undetermined.
+        """
+        return _compare(self.rows, self.weights, self.lower(found), self.subspace)
 
 
-def _sketch(
-    S: Float64Array, found: Subspace, rng: np.random.RandomState
-) -> tuple[Float64Array, Subspace]:
-    """Rows and subspace in fewer dimensions, where they have many: yᵢ = Gᵀ(xᵢ − c), GᵀW.
+def _concentrated(
+    S: Float64Array, omega: Float64Array | None, found: Starts, *, moves: bool
+) -> tuple[Starts, Float64Array]:
+    """The best few starts, refined, and their M-scales."""
 
-    G is Gaussian, with E GGᵀ = I. Lengths and angles come out a little wrong; what is looked for is
-    a factor of 2 in them.
-    """
-    m, k = found.basis.shape
-    few = max(_DIMENSIONS, 4 * (k + 1))
-    if m <= 2 * few:
-        return S, found
-    G = rng.standard_normal((m, few)) / np.sqrt(few)
-    return (S - found.center) @ G, Subspace(orthonormalize(G.T @ found.basis), np.zeros(few))
+    def refined(some: Starts, steps: int) -> tuple[Starts, Float64Array]:
+        judge, here = BisquareWeigher(0.5, omega), Workers(1)
+        some = refine(S, omega, some, judge, steps, here, moves=moves)
+        return some, BisquareWeigher(0.5, omega).values(some.squared_residuals(S))
+
+    found, values = refined(found, _FIRST_STEPS)
+    for kept, steps in _STAGES:
+        found, values = refined(found.pick(np.argsort(values, kind="stable")[:kept]), steps)
+    for _ in range(_ROUNDS):
+        before = values.min()
+        found, values = refined(found, _LAST_STEPS)
+        if values.min() > (1 - _SETTLED) * before:
+            break
+    return found, values
 
 
 def _compare(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -12,7 +14,7 @@ from trueaxis._subspace import Subspace
 from trueaxis._sweep import Closing
 from trueaxis._typing import Float64Array
 from trueaxis.estimators import _description
-from trueaxis.estimators._breakdown import Contradiction, contradiction
+from trueaxis.estimators._breakdown import Contradiction, Resistant
 from trueaxis.estimators._completion import scree_dimension
 from trueaxis.estimators._description import Reach
 from trueaxis.estimators._draws import Draws
@@ -23,6 +25,9 @@ from trueaxis.estimators._spectrum import Spectrum, full_spectrum, is_graded, sp
 from trueaxis.losses import L2p
 from trueaxis.solvers import Evaluate, Result, Reweighted, run
 from trueaxis.sources import Source
+
+Doubt: TypeAlias = Callable[[Subspace], Contradiction | None]
+"""Subspace found → what a fit of high breakdown point says against it."""
 
 _VANISHED = 1e-7  # residuals below this share of the typical distance are rounding
 
@@ -63,6 +68,7 @@ def fit(
 
 def _fit_dimension(problem: Problem, k: int) -> Fit | None:
     """A fit of k axes; None where they leave no residual."""
+    doubt = _doubt(problem, k)
     descent = _efficient(problem, problem.descend(k))
     reach, closing = problem.close(descent)
     if _vanished(problem, closing):
@@ -74,14 +80,14 @@ def _fit_dimension(problem: Problem, k: int) -> Fit | None:
         # Eigenvectors of A itself lose the digits of its small eigenvalues.
         spectrum = full_spectrum(about_mean, point)
         left = float(spectrum.values[k:].sum())
-        return _report(problem, descent, spectrum.first(k), left, spread.mass, closing)
+        return _report(problem, descent, spectrum.first(k), left, spread.mass, closing, doubt)
     spectrum = spectrum_within(about_mean, point, spread.gram)
     spectrum = Spectrum(spectrum.axes, spectrum.values * reach.inflation)
     # Of a row with gaps only the observed entries leave a residual.
     m = problem.source.shape[1]
     seen = max(m * problem.source.observed - k, 1.0)
     left = spread.leftover * ((m - k) / seen)
-    found = _report(problem, descent, spectrum, left, spread.mass, closing)
+    found = _report(problem, descent, spectrum, left, spread.mass, closing, doubt)
     return _with_named_axes(found, problem, within=found.subspace.basis)
 
 
@@ -119,7 +125,8 @@ def _fit_by_scree(problem: Problem, wanted: int | float | None, exhausted: int, 
                 return found
     left = float(spectrum.values[number:].sum())
     mass = about_mean.spread.mass
-    found = _report(problem, descent, spectrum.first(number), left, mass, closing)
+    doubt = _doubt(problem, descent.point.n_components)
+    found = _report(problem, descent, spectrum.first(number), left, mass, closing, doubt)
     return _with_named_axes(found, problem)
 
 
@@ -188,19 +195,10 @@ def _report(
     leftover: float,
     mass: float,
     closing: Closing,
+    doubt: Doubt,
 ) -> Fit:
     point = descent.point
     exact = descent.objective.exact(closing)
-    against = None
-    if problem.settings.check_breakdown and not _withstands(problem):
-        against = contradiction(
-            problem.sample_at(point),
-            problem.sample_weights,
-            point,
-            problem.rng,
-            problem.source.workers,
-            moves=problem.settings.moves_center,
-        )
     return Fit(
         subspace=problem.in_data(Subspace(spectrum.axes, point.center)),
         scatter=spectrum.values,
@@ -210,8 +208,28 @@ def _report(
         weights=np.concatenate(closing.weights) if closing.weights else None,
         result=descent.result,
         solver=descent.solver,
-        against=against,
+        against=doubt(point),
     )
+
+
+def _doubt(problem: Problem, k: int) -> Doubt:
+    """The check of subspaces of dimension k, which is got ready while they are looked for."""
+    settings = problem.settings
+    if not settings.check_breakdown or _withstands(problem):
+        return lambda found: None
+
+    def resistant(rows: Float64Array) -> Resistant | None:
+        weights, center = problem.sample_weights, problem.center
+        return Resistant.fit(rows, weights, k, center, problem.rng, moves=settings.moves_center)
+
+    def against(found: Subspace) -> Contradiction | None:
+        # What fills the gaps of rows depends on the subspace found.
+        ready = at_hand() if problem.gaps is None else resistant(problem.sample_at(found))
+        return None if ready is None else ready.contradicts(found)
+
+    if problem.gaps is None:
+        at_hand = problem.source.workers.meanwhile(lambda: resistant(problem.sample))
+    return against
 
 
 def _withstands(problem: Problem) -> bool:
