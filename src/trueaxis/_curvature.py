@@ -69,7 +69,7 @@ class RowCurvature:
         # 4ρ″ = 2 ∂d/∂t; where a loss has a corner, no more than t bends in ℓ2,0.
         bend = 2.0 * np.clip((after - d) / (_STEP * t), -d / t, 0.0)
         # As wide as products with directions come; the columns that pad them stay zeros.
-        width = padded_columns(np.empty((1, k + moves_center)), dtype).shape[1]
+        width = padded_columns(np.zeros((1, k + moves_center)), dtype).shape[1]
         lifted = np.zeros((len(t), width), dtype)
         lifted[:, :k] = seen.Z[:, :k]
         lifted[:, k : k + moves_center] = 1.0

@@ -31,12 +31,15 @@ from trueaxis.solvers.driver import Journal
 from trueaxis.solvers.newton import Newton
 from trueaxis.sources import DenseSource, Source
 
-_ROWS, _ENTRIES = 4000, 400_000  # a sample has so many of either, whichever are more rows,
+_ROWS, _ENTRIES = 8000, 800_000  # a sample has so many of either, whichever are more rows,
 _SHARE = 10  # in a tenth of the rows of large data: half of their bytes, as float32
 _LARGE = 1 << 22  # entries beyond which data are large
 _PIECE = 1 << 17  # entries that are copied at once
 _FURTHER = 2  # times k columns beside those of W
-_FIRST = 2000  # rows that all but the last of the rough steps are made on
+_FIRST = 2000  # rows that the first of the rough steps are made on
+# Gaps at which few rows and the whole sample have told what they can. A sample that is left earlier
+# leaves axes to be exchanged, which a sweep over few rows does for less than one over all.
+_ROUGH, _FINE = 1e-2, 3e-4
 _PARTS = 2
 _SMALL = 1 << 17  # entries below which a thread costs more than it saves
 _FEW = 300  # rows that tell the scale of the residuals
@@ -91,12 +94,12 @@ class Sample:
         """A point of the data, for rows about the origin."""
         return Subspace(point.basis, point.center - self.origin)
 
-    def growing(self) -> Iterator[tuple[Array, Float64Array | None]]:
-        """Rows and weights, a few first where there are many."""
+    def growing(self) -> Iterator[tuple[Array, Float64Array | None, float]]:
+        """Rows, weights and the gap to come to: where there are many a few first, and roughly."""
         thin = len(self.rows) // _FIRST
         if thin > 1 and not self.whole:
-            yield np.ascontiguousarray(self.rows[::thin]), None
-        yield self.rows, self.omega
+            yield np.ascontiguousarray(self.rows[::thin]), None, _ROUGH
+        yield self.rows, self.omega, _FINE
 
     def distinct(self, rng: np.random.RandomState) -> Float64Array:
         """A few rows of which none repeats another, to tell the size of residuals by."""
@@ -178,10 +181,10 @@ def newton_fit(
     N = np.random.default_rng(0).standard_normal((m, further))
     point = sample.lower(start)
     few = sample.distinct(rng)
-    for rows, omega in sample.growing():
+    for rows, omega, enough in sample.growing():
         some = DenseSource(rows, weights=omega, workers=workers)
         rough = make_objective(some, loss, omega, smoothing, few, scale)
-        point, N = solver.roughly(rough, point, N, journal if sample.whole else None)
+        point, N = solver.roughly(rough, point, N, enough, journal if sample.whole else None)
     point = Subspace(point.basis, point.center + sample.origin)
     # With few rows a column the curvature is noise where it matters, along N.
     wide = len(sample.rows) < _ENOUGH * m
@@ -189,7 +192,7 @@ def newton_fit(
     if every is not None and not sample.whole:
         few = few + sample.origin
         rough = make_objective(every, loss, every.weights, smoothing, few, scale)
-        point, N = solver.roughly(rough, point, N)
+        point, N = solver.roughly(rough, point, N, _FINE)
     bare = loss
     if isinstance(rough, AnnealedObjective):
         settled = rough.settled(point)
@@ -203,6 +206,13 @@ def newton_fit(
     def curvature(at: Subspace) -> SummedCurvature:
         return sample.curvature(at, loss, workers, moves_center=solver.moves_center)
 
+    of_sample = FixedObjective(
+        DenseSource(sample.rows, weights=sample.omega, workers=workers), loss, bare, sample.omega
+    )
+
+    def value(at: Subspace) -> float:
+        return sample.share * of_sample(sample.lower(at), at.basis[:, :0]).objective
+
     closed: tuple[Subspace, Reach, Closing] | None = None
 
     def last(at: Subspace) -> Moments:
@@ -211,7 +221,7 @@ def newton_fit(
         closed = (at, keep, close(source, at, loss, bare, keep))
         return finite(closed[2].moments)
 
-    result = solver.run(objective, curvature, point, N, journal, wide=wide, last=last)
+    result = solver.run(objective, curvature, value, point, N, journal, wide=wide, last=last)
     if closed is None or closed[0] is not result.point:
         return Found(result, objective, None)
     return Found(result, objective, closed[1:])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -16,8 +15,7 @@ _CG_STEPS = 25
 _CG_SHARE = 0.05  # of the gradient that a step may leave to the next
 _FLAT = 0.01  # curvature below this share of that of ⟨D, DS̃⟩ counts as none
 _LEAST_TRUST = 0.2  # below which an indefinite Hessian is not made milder
-_BELOW = 0.5  # of the least Ritz value: what the least eigenvalue is taken to be
-_GLANCES = 4  # products that `promise` may take
+_FEW_STEPS = 3  # after which the least Ritz value is near the least eigenvalue
 
 
 class Curvature(Protocol):
@@ -39,6 +37,7 @@ class Stage(NamedTuple):
     D         what they have found
     fall      −⟨g, D⟩ − ½⟨D, HD⟩, by which the model falls to D
     left      ⟨R, S̃⁻¹R⟩ of the residual R = −g − HD
+    least     the least Ritz value of S̃⁻¹H
     definite  whether H was positive along every direction tried
     ========  ==================================================
     """
@@ -46,7 +45,16 @@ class Stage(NamedTuple):
     D: Float64Array
     fall: float
     left: float
+    least: float
     definite: bool = True
+
+
+class Minimum(NamedTuple):
+    """D with HD ≈ −g, the ½⟨g, H⁻¹g⟩ to be gained there, and whether H was seen to be positive."""
+
+    D: Float64Array
+    gain: float
+    definite: bool
 
 
 @dataclass
@@ -57,8 +65,7 @@ class Hessian:
     the axes N that nearly belong to W the two nearly cancel. There the scatter of residuals A_r
     is made that of all rows: with E = (A_r − A)N, A_r − ENᵀ − NEᵀ + N(NᵀE)Nᵀ maps N to AN.
     Changes of the gradient seen along steps, the `pairs`, are added as BFGS does. `trust` is 1,
-    and less where the sample's ρ″ would leave H indefinite. `least` is the least eigenvalue of
-    S̃⁻¹H that conjugate gradients have met, 0 before they ran.
+    and less where the sample's ρ″ would leave H indefinite.
     """
 
     S: Float64Array
@@ -69,7 +76,6 @@ class Hessian:
     pairs: list[tuple[Float64Array, Float64Array]] = field(default_factory=list)
     trust: float = 1.0
     learned: list[tuple[Float64Array, float, Float64Array, float]] = field(default_factory=list)
-    least: float = 0.0
 
     def __call__(self, D: Float64Array) -> Float64Array:
         """HD."""
@@ -80,14 +86,16 @@ class Hessian:
             H = H - Hs * (float(np.vdot(Hs, D)) / sHs) + y * (float(np.vdot(y, D)) / sy)
         return np.asarray(H)
 
-    def minimize(self, gradient: Float64Array, trust: float) -> tuple[Float64Array, bool]:
-        """D with HD ≈ −gradient, H trusted no more than `trust`; False where H is indefinite."""
-        self.trust = trust
+    def minimize(self, gradient: Float64Array, enough: float = 0.0) -> Minimum:
+        """Where the model is least, with H trusted as far as it is positive.
+
+        It need not be found where it is seen to be less than `enough` below.
+        """
         while True:
             self._learn()
-            D, definite = self._solve(gradient)
-            if definite or self.trust <= _LEAST_TRUST:
-                return D, definite
+            found = self._solve(gradient, enough)
+            if found.definite or self.trust <= _LEAST_TRUST:
+                return found
             self.trust /= 2
 
     def again(
@@ -95,23 +103,7 @@ class Hessian:
     ) -> Float64Array:
         """The step that H leads to with one pair more."""
         self.pairs.append(pair)
-        return self.minimize(gradient, self.trust)[0]
-
-    def promise(self, gradient: Float64Array, enough: float) -> float | None:
-        """A bound on ½⟨g, H⁻¹g⟩, by which a step could lower J, where it is seen below `enough`.
-
-        Conjugate gradients fall short of that by ½⟨R, H⁻¹R⟩, which is at most ⟨R, S̃⁻¹R⟩/2λ for
-        the least eigenvalue λ of S̃⁻¹H. None where a few products do not show it.
-        """
-        if not self.least:
-            return None
-        for stage in islice(self._conjugate_gradients(gradient), _GLANCES + 1):
-            if not stage.definite or stage.fall > enough:
-                return None
-            most = stage.fall + stage.left / (2 * _BELOW * self.least)
-            if most <= enough:
-                return most
-        return None
+        return self.minimize(gradient).D
 
     def _learn(self) -> None:
         """Make H·step = change for the pairs, where the curvature along the step is positive."""
@@ -122,17 +114,22 @@ class Hessian:
             if sHs > 0 and sy > 0:
                 self.learned.append((Hs, sHs, change, sy))
 
-    def _solve(self, gradient: Float64Array) -> tuple[Float64Array, bool]:
-        """D with HD = −gradient, but for a share of it; False where H is not positive."""
-        D, first = np.zeros_like(gradient), None
-        for stage in self._conjugate_gradients(gradient):
-            D = stage.D
+    def _solve(self, gradient: Float64Array, enough: float) -> Minimum:
+        """D with HD = −gradient, but for a share of it; not definite where H is not positive.
+
+        Conjugate gradients fall short of ½⟨g, H⁻¹g⟩ by ½⟨R, H⁻¹R⟩, which is at most ⟨R, S̃⁻¹R⟩/2λ
+        for the least eigenvalue λ of S̃⁻¹H: half of the least Ritz value, to be safe.
+        """
+        first = None
+        for step, stage in enumerate(self._conjugate_gradients(gradient)):
             first = stage.left if first is None else first
             if not stage.definite:
-                return D, False
+                break
             if stage.left <= _CG_SHARE**2 * first:
                 break
-        return D, True
+            if step >= _FEW_STEPS and stage.fall + stage.left / stage.least <= enough:
+                return Minimum(stage.D, stage.fall + stage.left / stage.least, definite=True)
+        return Minimum(stage.D, -float(np.vdot(gradient, stage.D)) / 2, stage.definite)
 
     def _conjugate_gradients(self, gradient: Float64Array) -> Iterator[Stage]:
         """Conjugate gradients for HD = −gradient, preconditioned with S̃, from D = 0."""
@@ -146,12 +143,12 @@ class Hessian:
         Q, size, fall = Y, float(np.vdot(R, Y)), 0.0
         lengths: list[float] = []
         ratios: list[float] = []
-        yield Stage(D, fall, size)
+        yield Stage(D, fall, size, 0.0)
         while size > 0 and len(lengths) < _CG_STEPS:
             HQ = self(Q)
             bend = float(np.vdot(Q, HQ))
             if bend <= _FLAT * float(np.vdot(Q, Q @ self.S)):
-                yield Stage(D if lengths else Q, fall, size, definite=False)
+                yield Stage(D if lengths else Q, fall, size, 0.0, definite=False)
                 return
             α = size / bend
             D, R = D + α * Q, R - α * HQ
@@ -160,8 +157,7 @@ class Hessian:
             before, size = size, float(np.vdot(R, Y))
             lengths.append(α)
             ratios.append(size / before)
-            self.least = _least_ritz_value(lengths, ratios)
-            yield Stage(D, fall, size)
+            yield Stage(D, fall, size, _least_ritz_value(lengths, ratios))
             Q = Y + ratios[-1] * Q
 
 

@@ -24,11 +24,14 @@ _SAFETY = 2.0  # by which an estimated gap is made larger
 _AGREED = 2.0  # times what it promised that a step may gain, and times less
 _LEFT = 0.015  # of the gap, what a step leaves as a rule
 _SMALL = 1e-12  # relative gain that rounding of J hides
-_ROUGH = 1e-2  # gap at which a sample has told what it can
-_ROUGH_STEPS = 15
+_ROUGH_STEPS = 40
+_LARGE = 0.5  # ‖D‖, an angle, from which the sample is asked how far to go
+_NEAR, _FARTHEST = 0.25, 64.0  # times D: where the slope along it is taken, and what it may become
 
 
 CurvatureAt: TypeAlias = Callable[[Subspace], Curvature]
+Value: TypeAlias = Callable[[Subspace], float]
+"""Point → J as a sample of the rows has it."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,9 @@ class Newton:
 
     A Newton step solves HD = −∇J, H from a sample (`Hessian`), for W ← polar(W + Δ), c ← c + δ.
     Half of −⟨∇J, D⟩ is what the step is expected to gain, and estimates the gap. Where J rises
-    all the same the step is taken back, and a majorizing one made instead.
+    all the same the step is taken back, and a majorizing one made instead. Where D is large, or H
+    not positive, as beside a saddle, the sample tells how far to go along D, and D nothing of the
+    gap.
 
     Parameters
     ----------
@@ -72,9 +77,14 @@ class Newton:
     name: str = "newton"
 
     def roughly(
-        self, evaluate: Evaluate, point: Subspace, N: Float64Array, journal: Journal | None = None
+        self,
+        evaluate: Evaluate,
+        point: Subspace,
+        N: Float64Array,
+        enough: float,
+        journal: Journal | None = None,
     ) -> tuple[Subspace, Float64Array]:
-        """Majorizing steps until they have little left to gain: a start for `run`.
+        """Majorizing steps until the gap left is about `enough`: a start for `run`.
 
         `evaluate` is over a sample; where it is over all rows, the `journal` counts its sweeps.
         """
@@ -88,7 +98,7 @@ class Newton:
             values.append(seen.moments.objective)
             if journal is not None:
                 journal.sweeps += 1
-            if estimated_gap(values[-4:], self.rounding) < _ROUGH:
+            if estimated_gap(values[-4:], self.rounding) < enough:
                 break
             point, N = self.majorize(seen, N)
         return point, N
@@ -108,6 +118,7 @@ class Newton:
         self,
         evaluate: Evaluate,
         curvature: CurvatureAt,
+        value: Value,
         point: Subspace,
         N: Float64Array,
         journal: Journal,
@@ -120,7 +131,7 @@ class Newton:
         `wide` asks for N in the first sweep, as suits a sample that is small beside m. `last`
         takes the place of `evaluate` with W itself as probe where the sweep may be the last.
         """
-        walk = _Walk(self, curvature, N, wide)
+        walk = _Walk(self, curvature, value, N, wide)
         while True:
             if last is not None and not walk.wide and walk.expected < self.tol:
                 seen = Seen(point, point.basis, last(point))
@@ -147,6 +158,7 @@ class _Walk:
 
     solver: Newton
     curvature: CurvatureAt
+    value: Value
     N: Float64Array
     wide: bool
     seen: Seen = field(init=False)
@@ -154,7 +166,6 @@ class _Walk:
     model: Hessian = field(init=False)
     step: Float64Array | None = None
     promised: float | None = None
-    trust: float = 1.0
     refused: int = 0
     expected: float = np.inf
     excess: Float64Array | None = None
@@ -191,29 +202,43 @@ class _Walk:
         gap = estimated_gap(self.values[-4:], self.solver.rounding)
         if J <= 0:
             return gap, self._majorized()
-        most = self._promise(slope, self.solver.tol * J / _SAFETY)
-        if most is not None:
-            return _SAFETY * most / J, seen.point
         self.model = self._hessian(seen)
-        D, definite = self.model.minimize(slope, self.trust)
-        gain = -float(np.vdot(slope, D)) / 2
-        known = definite and self.model.trust == self.trust and self._told_right(gain)
+        D, gain, definite = self.model.minimize(slope, self.solver.tol * J / _SAFETY)
+        positive = definite and self.model.trust == 1.0
+        known = positive and self._told_right(gain)
         gap = _SAFETY * gain / J if known else max(gap, _SAFETY * gain / J)
-        self.trust = self.model.trust
-        if not definite:
-            return gap, self._majorized()
         self.step, self.promised, self.wide = D, gain, False
         self.expected = _LEFT * _SAFETY * gain / J
-        return gap, _retract(seen.point, D)
+        if not positive or float(np.linalg.norm(D)) > _LARGE:
+            τ = self._length(D)
+            if τ == 0.0:
+                return gap, self._majorized()
+            if τ != 1.0 or not positive:
+                self.step, self.promised, self.expected = τ * D, None, np.inf
+        return gap, _retract(seen.point, self.step)
 
-    def _promise(self, slope: Float64Array, enough: float) -> float | None:
-        """What is left to gain where the model of the point before shows it to be below `enough`.
+    def _length(self, D: Float64Array) -> float:
+        """The τ of …, ½, 1, 2, … where J(τD) is least as the sample has it; 0 where it but rises.
 
-        Where the step it led to gained what it told, a new one would show no more.
+        With the values J_S of the sample, J(τ) ≈ J_S(τ) + τ(⟨∇J, D⟩ − J_S′(0)).
         """
-        if self.step is None or not self._told_right(np.inf):
-            return None
-        return self.model.promise(slope, enough)
+        point = self.seen.point
+
+        def sampled(τ: float) -> float:
+            return self.value(_retract(point, τ * D))
+
+        slope = (sampled(_NEAR) - sampled(-_NEAR)) / (2 * _NEAR)
+        excess = float(np.vdot(self.gradient, D)) - slope
+
+        def along(τ: float) -> float:
+            return sampled(τ) + τ * excess
+
+        τ, J = 1.0, along(1.0)
+        factor = 2.0 if (doubled := along(2.0)) < J else 0.5
+        τ, J = (2.0, doubled) if factor > 1 else (τ, J)
+        while 1 / _FARTHEST < τ < _FARTHEST and (other := along(factor * τ)) < J:
+            τ, J = factor * τ, other
+        return τ if along(0.0) > J else 0.0
 
     def _told_right(self, gain: float) -> bool:
         """Whether the model told what the last step would gain, as it must to be believed."""
