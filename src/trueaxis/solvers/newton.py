@@ -205,10 +205,11 @@ class _Walk:
         self.model = self._hessian(seen)
         D, gain, definite = self.model.minimize(slope, self.solver.tol * J / _SAFETY)
         positive = definite and self.model.trust == 1.0
+        likely = _SAFETY * gain / J
         known = positive and self._told_right(gain)
-        gap = _SAFETY * gain / J if known else max(gap, _SAFETY * gain / J)
+        gap = likely if known else max(gap, likely * self._error())
         self.step, self.promised, self.wide = D, gain, False
-        self.expected = _LEFT * _SAFETY * gain / J
+        self.expected = _LEFT * likely
         if not positive or float(np.linalg.norm(D)) > _LARGE:
             τ = self._length(D)
             if τ == 0.0:
@@ -239,6 +240,13 @@ class _Walk:
         while 1 / _FARTHEST < τ < _FARTHEST and (other := along(factor * τ)) < J:
             τ, J = factor * τ, other
         return τ if along(0.0) > J else 0.0
+
+    def _error(self) -> float:
+        """By what factor the model was wrong about what the last step would gain."""
+        if self.promised is None:
+            return 1.0
+        gained = max(self.values[-2] - self.values[-1], _SMALL * self.values[-1])
+        return max(self.promised / gained, gained / self.promised)
 
     def _told_right(self, gain: float) -> bool:
         """Whether the model told what the last step would gain, as it must to be believed."""
