@@ -106,7 +106,7 @@ def write_table(columns: dict[str, Any], path: str, force: bool) -> None:
 def read_table(path: str, reading: Reading, to: Speaker, *also: str) -> Table:
     """Read a table, while another thread imports what follows: a fit, and `also` these modules."""
     # The reader's own first, which this thread waits for: two that import share one core.
-    modules = ("trueaxis.tables.arrow", "trueaxis.table_model", *also, *to.modules)
+    modules = ("trueaxis.tables.text", "trueaxis.table_model", *also, *to.modules)
     size = "" if path == PIPE else f", {_size(path)}"
     with to.working(f"Reading {path}{size}"), ahead(*modules):
         from trueaxis.tables import read

@@ -85,7 +85,7 @@ def read(
         from trueaxis.tables.arrow import read_parquet
 
         return read_parquet(data, source)
-    from trueaxis.tables.arrow import read_csv
+    from trueaxis.tables.text import read_csv
 
     return read_csv(data, source, delimiter=delimiter, header=header)
 
