@@ -121,7 +121,7 @@ class TableModel:
         order = np.argsort(-shares, axis=1, kind="stable")[:, :few]
         names = np.asarray(self.preparation.columns, dtype=object)
         told: dict[str, Any] = {
-            "kind": found.kinds[shown].tolist(),
+            "kind": found.part(shown).kinds.tolist(),
             "score_distance": found.score[shown],
             "score_cutoff": np.full(len(shown), found.score_cutoff),
             "orthogonal_distance": found.orthogonal[shown],
