@@ -149,6 +149,17 @@ def test_an_entry_far_down_decides_as_one_at_the_top_would(tmp_path: Path, late:
         np.testing.assert_array_equal(np.sort(one, axis=0), np.sort(other, axis=0))
 
 
+def test_a_byte_far_down_tells_the_encoding(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    many = "1.5,x,2.5\n" * 50_000
+    path.write_bytes(f"a,b,c\n{many}2.5,é,€\n".encode("cp1252"))
+    table = read(path)
+    assert table.columns.labels("b")[-2:] == ["x", "é"]
+    assert len(table.notes) == 1
+    assert "column 'c' is taken for text because of '€' in row 50001" in table.notes[0]
+    np.testing.assert_array_equal(table.columns.numbers(("a",))[-2:, 0], [1.5, 2.5])
+
+
 def test_whole_numbers_keep_their_digits(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text(f"id,a\n{2**53 + 1},1.5\n,2.5\n{2**63 - 1},\n", encoding="utf-8")

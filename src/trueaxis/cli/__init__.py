@@ -6,6 +6,7 @@ import gc
 import sys
 from collections.abc import Sequence
 
+INTERRUPTED = 130
 _VIDEO = {"PIL", "av", "imageio"}  # of the extra "video"; the others are of "cli"
 _EXTRAS = {
     "PIL": "the pictures of a video need",
@@ -32,6 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         from trueaxis.cli.app import run
     except ImportError as error:
         refuse_missing(error)
+    except KeyboardInterrupt:
+        sys.stderr.write("Interrupted: nothing was written.\n")
+        sys.exit(INTERRUPTED)
     status = run(arguments)
     gc.freeze()  # all goes with the process: looking for garbage first takes 0.1 s
     sys.exit(status)

@@ -7,6 +7,7 @@ import io
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -29,6 +30,16 @@ def read_csv(
     header: bool | None = None,
 ) -> Table:
     """A text file with a row a line, its dialect told from its beginning."""
+    try:
+        return _read(data, source, delimiter, header)
+    except (OSError, UnicodeError) as error:
+        if getattr(error, "filename", None) is not None:
+            raise
+        # Of a packed file, or a character: Arrow does not name the file.
+        raise ValueError(f"{source} cannot be read: {first_line(error)}") from error
+
+
+def _read(data: Path | bytes, source: str, delimiter: str | None, header: bool | None) -> Table:
     head, whole = _head(data)
     dialect = sniff(head, source, whole=whole, delimiter=delimiter, header=header)
     # Python alone knows UTF-16; a file of its size is small.
@@ -36,7 +47,11 @@ def read_csv(
         raw = data if isinstance(data, bytes) else data.read_bytes()
         data = raw.decode("utf-16").encode("utf-8")
     longest = max((len(line) for line in head.split(b"\n")), default=0)
-    table = _parse(data, source, dialect, block=max(_BLOCK, 4 * longest))
+    block = max(_BLOCK, 4 * longest)
+    table = _parse(data, source, dialect, block=block)
+    if any(pyarrow.types.is_binary(column.type) for column in table.columns):
+        # The first byte that is no UTF-8 stands far down.
+        table = _parse(data, source, replace(dialect, encoding="cp1252"), block=block)
     columns, notes = mended(ArrowColumns(table, dialect.decimal), source)
     return_memory()
     return Table(source, columns, (*dialect.notes, *notes), named=dialect.header)
