@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import gzip
+import importlib
 import io
 import json
 import os
@@ -21,6 +23,7 @@ import pandas as pd
 import pytest
 
 from trueaxis.cli import main
+from trueaxis.cli.imports import deferred
 from trueaxis.datasets import make_contaminated
 from trueaxis.persistence import load_table_model
 
@@ -308,6 +311,20 @@ def test_warnings_go_to_stderr_and_name_options(trueaxis: Any, folder: Path) -> 
         (["fit", "data.csv", "--model", "no/m.skops"], "there is no folder 'no'"),
         (["transform", "data.csv", "data.csv"], "not a model of trueaxis"),
         (["info", "none.skops"], "none.skops: No such file or directory"),
+        (["fit", ""], "The name of the table is empty"),
+        (["fit", "header.csv"], "header.csv has no rows below its header"),
+        (["fit", "nothing.npy"], "nothing.npy has no column of numbers to fit. It has no columns"),
+        (
+            ["fit", "data.csv", "--drop", "v*"],
+            "to fit: --drop and --id leave none",
+        ),
+        (["fit", "cut.csv.gz"], "cut.csv.gz cannot be read"),
+        (["fit", "large.csv"], "Column 'b' has entries so large"),
+        (["fit", "large.csv", "--scale", "std"], "Column 'b' has entries so large"),
+        (["fit", "cut.parquet"], "cut.parquet is not a whole Parquet file"),
+        (["fit", "two.npz"], "two.npz holds several matrices: 'A' 3 x 2, 'B' 4 x 2"),
+        (["fit", "data.csv", "--table", "B"], "data.csv holds one table only"),
+        (["fit", "text.csv"], "text.csv has no column of numbers to fit"),
         (["fit", "data.csv", "--quantile", "2"], "quantile=2.0 is out of range"),
         (["fit", "data.csv", "--loss", "l2p", "--solver", "true_l1"], "true_l1"),
     ],
@@ -317,6 +334,13 @@ def test_a_fault_is_one_line_and_status_1(
 ) -> None:
     (folder / "empty.csv").touch()
     (folder / "one.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    (folder / "header.csv").write_text("a,b\n", encoding="utf-8")
+    (folder / "text.csv").write_text("a,b\nx,y\nu,v\n", encoding="utf-8")
+    (folder / "large.csv").write_text("a,b\n1,1e200\n2,3\n5,-1e300\n", encoding="utf-8")
+    (folder / "cut.csv.gz").write_bytes(gzip.compress(b"a,b\n" + b"1,2\n3,4\n" * 9000)[:60])
+    (folder / "cut.parquet").write_bytes(b"PAR1" + bytes(100))
+    np.save(folder / "nothing.npy", np.zeros((3, 0)))
+    np.savez(folder / "two.npz", A=np.ones((3, 2)), B=np.ones((4, 2)))
     (folder / "alike.csv").write_text("a,b\n" + "1,2\n" * 3, encoding="utf-8")
     before = files(folder)
     done = trueaxis(*arguments)
@@ -508,6 +532,56 @@ def test_help_is_quick_and_needs_nothing_heavy() -> None:
     assert done.returncode == 0, done.stderr
     for command in ("fit", "transform", "outliers", "compare", "info", "demo"):
         assert command in done.stdout
+
+
+def test_a_fit_imports_nothing_that_it_does_not_use(folder: Path) -> None:
+    code = (
+        "import sys\n"
+        "from trueaxis.cli.app import run\n"
+        "assert run(['fit', 'data.csv', '--scores', 's.csv', '--report', 'r.html']) == 0\n"
+        "idle = {'pandas', 'scipy.stats', 'scipy.optimize', 'skops', 'torch', 'matplotlib'}\n"
+        "used = idle & set(sys.modules)\n"
+        "import pandas, scipy.stats, sklearn.utils.fixes as fixes\n"
+        "assert pandas.DataFrame is fixes.pd.DataFrame\n"
+        "assert scipy.stats.mode([1, 1, 2]).mode == fixes._mode([1, 1, 2])[0]\n"
+        "sys.exit(', '.join(used) or 0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_module_that_was_put_off_is_itself_when_it_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "put_off").mkdir()
+    (tmp_path / "put_off" / "__init__.py").touch()
+    (tmp_path / "put_off" / "part.py").write_text("value = [7]\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    with deferred("put_off.part", "put_off.none", "json"):
+        held = importlib.import_module("put_off.part")
+        assert "value" not in vars(held)
+        assert sys.modules["json"] is json  # what is there stays
+        with pytest.raises(ImportError):
+            importlib.import_module("put_off.none")
+    assert "put_off.part" not in sys.modules
+    part = importlib.import_module("put_off.part")
+    assert held.value is part.value
+    assert sys.modules["put_off"].part is part  # type: ignore[attr-defined]
+    with deferred("put_off.part"):
+        assert importlib.import_module("put_off.part") is part
+
+
+def test_an_interrupted_import_is_one_line(folder: Path) -> None:
+    code = (
+        "import sys\n"
+        "class Interrupting:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'typer': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+        "from trueaxis.cli import main; main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "Interrupted: nothing was written.\n")
 
 
 def test_a_table_is_read_without_scikit_learn(folder: Path) -> None:

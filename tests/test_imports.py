@@ -16,7 +16,7 @@ TOP = "__init__"
 
 # Lower layers first. A module may import its own layer and those before it, unless ONLY says less.
 LAYERS = (
-    {"_typing", "_kernels", "_arrow", "_device", "_gaps", "_files", "_archive"},
+    {"_typing", "_kernels", "_arrow", "_device", "_gaps", "_files", "_archive", "_schema"},
     {"tables"},
     {"_subspace", "_moments", "_linalg", "losses", "_products", "_threads"},
     {"_univariate", "testing"},

@@ -6,6 +6,8 @@ import io
 import json
 import os
 import pickle
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -17,8 +19,9 @@ from sklearn.decomposition import PCA
 
 from trueaxis import PCAOutlierDetector, RobustPCA, losses
 from trueaxis._archive import FORMAT, NotAModelError, looks_like_a_model
+from trueaxis._schema import dumps
 from trueaxis.datasets import make_contaminated
-from trueaxis.persistence import load, load_table_model, save, stamp
+from trueaxis.persistence import TRUSTED, load, load_table_model, save, stamp
 from trueaxis.table_model import Settings, TableModel, fit
 from trueaxis.tables import read
 
@@ -102,6 +105,61 @@ def test_an_estimator_comes_back_with_its_history(estimator: Any, path: Path) ->
     np.testing.assert_array_equal(again.fit(DATA).predict(DATA), estimator.predict(DATA)) if (
         hasattr(again, "predict")
     ) else again.fit(DATA)
+
+
+def tree(archive: bytes) -> Any:
+    """What an archive of skops says, with its arrays in place, and without addresses."""
+    with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+
+        def plain(node: Any) -> Any:
+            if isinstance(node, list):
+                return [plain(part) for part in node]
+            if not isinstance(node, dict):
+                return node
+            told = {name: plain(part) for name, part in node.items() if name != "__id__"}
+            if "file" in told:
+                array = np.load(io.BytesIO(opened.read(told.pop("file"))))
+                told["array"] = (array.dtype.str, array.shape, array.tolist())
+            return told
+
+        return plain(json.loads(opened.read("schema.json")))
+
+
+def test_what_is_written_is_what_skops_would_write() -> None:
+    drawn = RobustPCA(2, loss="bisquare", random_state=np.random.RandomState(3)).fit(DATA)
+    drawn.feature_names_in_ = np.array([f"column {j}" for j in range(6)], dtype=object)
+    huber = RobustPCA(2, loss=losses.Huber(2.0), start=np.eye(6)[:2], check_breakdown=False)
+    for content in (
+        drawn,
+        huber.fit(DATA),
+        PCAOutlierDetector(2, loss=losses.Bisquare(0.4)).fit(DATA),
+    ):
+        del getattr(content, "pca_", content).history_  # records are more than skops knows
+        held = {"it": content, "more": [1, (2.5, None), True, "é", np.float32(3), {}]}
+        assert tree(dumps(held, TRUSTED)) == tree(skops.io.dumps(held))
+
+
+def test_one_thing_in_two_places_is_one_again() -> None:
+    numbers = np.arange(3.0)
+    held = dumps({"a": numbers, "b": [numbers], "c": numbers.copy()}, [])
+    again = skops.io.loads(held)
+    assert again["a"] is again["b"][0]
+    assert again["a"] is not again["c"]
+
+
+def test_a_model_is_written_without_waiting_for_skops(tmp_path: Path) -> None:
+    np.save(tmp_path / "data.npy", DATA)
+    code = (
+        "import sys\n"
+        "from trueaxis.cli.app import run\n"
+        "assert run(['fit', 'data.npy', '-q', '--model', 'm.skops']) == 0\n"
+        "sys.exit(', '.join({'skops', 'torch', 'pandas'} & set(sys.modules)) or 0)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert isinstance(load(tmp_path / "m.skops"), TableModel)
 
 
 def test_the_stamp_says_what_wrote_it(saved: Path) -> None:

@@ -133,6 +133,43 @@ def test_a_column_with_one_typing_error_is_not_lost_in_silence(tmp_path: Path) -
         choose_columns(table, ["a", "b"])
 
 
+@pytest.mark.parametrize("late", ["x", "+2.5", "2020-01-01", "7", "", "true", " 3.5 ", "1e400"])
+def test_an_entry_far_down_decides_as_one_at_the_top_would(tmp_path: Path, late: str) -> None:
+    def table(*entries: str) -> Table:
+        path = tmp_path / "t.csv"
+        path.write_text("a,b\n" + "\n".join(f"{e},1" for e in entries) + "\n", encoding="utf-8")
+        return read(path)
+
+    many = ["1.5"] * 1000
+    top, bottom = table(late, *many), table(*many, late)
+    assert top.columns.kind("a") == bottom.columns.kind("a")
+    assert top.columns.labels("a")[0] == bottom.columns.labels("a")[-1]
+    if top.columns.not_a_number("a") is None:
+        one, other = (t.columns.numbers(("a", "b")) for t in (top, bottom))
+        np.testing.assert_array_equal(np.sort(one, axis=0), np.sort(other, axis=0))
+
+
+def test_a_byte_far_down_tells_the_encoding(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    many = "1.5,x,2.5\n" * 50_000
+    path.write_bytes(f"a,b,c\n{many}2.5,é,€\n".encode("cp1252"))
+    table = read(path)
+    assert table.columns.labels("b")[-2:] == ["x", "é"]
+    assert len(table.notes) == 1
+    assert "column 'c' is taken for text because of '€' in row 50001" in table.notes[0]
+    np.testing.assert_array_equal(table.columns.numbers(("a",))[-2:, 0], [1.5, 2.5])
+
+
+def test_whole_numbers_keep_their_digits(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(f"id,a\n{2**53 + 1},1.5\n,2.5\n{2**63 - 1},\n", encoding="utf-8")
+    columns = read(path).columns
+    assert columns.labels("id") == [str(2**53 + 1), "", str(2**63 - 1)]
+    np.testing.assert_array_equal(
+        columns.numbers(("id", "a")), [[2.0**53, 1.5], [np.nan, 2.5], [2.0**63, np.nan]]
+    )
+
+
 def test_columns_by_name_list_and_pattern(tmp_path: Path) -> None:
     table = read(saved(tmp_path, 'V1,V2,"a,b",V10,id\n' + "1,2,3,4,5\n" * 3))
     assert choose_columns(table, ["V1,V10"])[0] == ("V1", "V10")

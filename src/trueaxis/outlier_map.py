@@ -13,7 +13,7 @@ from trueaxis._typing import Array, Float64Array
 from trueaxis.estimators import _inputs
 from trueaxis.estimators._distances import squares_and_scores
 from trueaxis.estimators._namespace import on_host
-from trueaxis.outliers import KINDS, ROUNDING, kinds, orthogonal_cutoff, score_cutoff
+from trueaxis.outliers import KINDS, ROUNDING, kind_numbers, kinds, orthogonal_cutoff, score_cutoff
 
 _QUANTILE = 0.975  # of regular rows within both cut-offs, as in PCAOutlierDetector
 
@@ -64,8 +64,8 @@ class OutlierMap:
         """
         check_is_fitted(model)
         model, X = in_memory(model, X)
-        # Of rows in Dask these are lazy.
-        score, orthogonal = map(to_host, (model.score_distance(X), model.orthogonal_distance(X)))
+        # Of rows in Dask they are lazy.
+        score, orthogonal = np.ascontiguousarray(to_host(model._both_distances(X)).T)
         if cutoffs is None:
             cutoffs = _cutoffs(model, orthogonal)
         return cls(score, orthogonal, *cutoffs)
@@ -101,8 +101,9 @@ class OutlierMap:
     @property
     def counts(self) -> dict[str, int]:
         """Number of rows of each kind."""
-        found = self.kinds
-        return {kind: int(np.count_nonzero(found == kind)) for kind in KINDS}
+        numbers = kind_numbers(self.score, self.orthogonal, *self.cutoffs)
+        found = np.bincount(numbers, minlength=len(KINDS))
+        return dict(zip(KINDS, map(int, found), strict=True))
 
 
 def axes_of(model: Any) -> Any:

@@ -20,6 +20,7 @@ from trueaxis._univariate import columnwise, univariate_mcd
 __all__ = [
     "KINDS",
     "columnwise",
+    "kind_numbers",
     "kinds",
     "orthogonal_cutoff",
     "robust_scatter",
@@ -133,7 +134,8 @@ def score_distances(Z: Array, location: Array, scatter: Array) -> Float64Array:
     """
     if Z.shape[1] == 0:
         return np.zeros(len(Z))
-    return np.asarray(np.linalg.norm((Z - location) @ whitening(scatter), axis=1))
+    whitened = (Z - location) @ whitening(scatter)
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", whitened, whitened)))
 
 
 def whitening(scatter: Array) -> Float64Array:
@@ -182,5 +184,32 @@ def kinds(score: Array, orthogonal: Array, score_cutoff: float, orthogonal_cutof
     >>> kinds(np.array([1.0, 9.0]), np.array([0.1, 0.1]), 2.7, 1.0).tolist()
     ['regular', 'good leverage']
     """
-    beyond = (score > score_cutoff) + 2 * (orthogonal > orthogonal_cutoff).astype(int)
-    return np.asarray(np.asarray(KINDS)[beyond])
+    return np.asarray(
+        np.asarray(KINDS)[kind_numbers(score, orthogonal, score_cutoff, orthogonal_cutoff)]
+    )
+
+
+def kind_numbers(
+    score: Array, orthogonal: Array, score_cutoff: float, orthogonal_cutoff: float
+) -> Array:
+    """`kinds`, each as its place in `KINDS`.
+
+    Parameters
+    ----------
+    score, orthogonal : ndarray of shape (n,)
+        The distances.
+    score_cutoff, orthogonal_cutoff : float
+        What they are compared with.
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> kind_numbers(np.array([1.0, 9.0]), np.array([0.1, 0.1]), 2.7, 1.0).tolist()
+    [0, 1]
+    """
+    far = np.asarray(score > score_cutoff).astype(np.intp)
+    return np.asarray(far + 2 * np.asarray(orthogonal > orthogonal_cutoff))

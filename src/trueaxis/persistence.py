@@ -2,7 +2,7 @@
 
 A file is an archive of skops with a stamp in it: what wrote it, and in which version of the
 format. The stamp is read first. Then only types on a list of ours are built, whatever the file
-asks for. The only file that imports skops.
+asks for. The only file that imports skops, and only to read.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import skops.io
 from sklearn.utils.validation import check_is_fitted
 
 from trueaxis._archive import NotAModelError, Stamp, checked, stamped
 from trueaxis._files import replacing
+from trueaxis._schema import ForeignError, dumps
 from trueaxis.estimators import PCAOutlierDetector, RobustPCA
 from trueaxis.estimators._namespace import on_host
 from trueaxis.outlier_map import axes_of
@@ -81,13 +81,13 @@ def write(model: Model, to: Path) -> None:
             f"{type(model).__name__} cannot be saved; it must be a RobustPCA, a "
             "PCAOutlierDetector or a TableModel."
         )
-    held = skops.io.dumps(_plain(model))
-    unknown = skops.io.get_untrusted_types(data=held)
-    if not set(unknown) <= set(TRUSTED):
+    try:
+        held = dumps(_plain(model), TRUSTED)
+    except ForeignError as error:
         raise TypeError(
-            f"The model holds {', '.join(sorted(set(unknown) - set(TRUSTED)))}, which could not "
-            "be loaded again. Only losses and settings of trueaxis itself can be saved."
-        )
+            f"The model holds {error}, which could not be loaded again. Only losses and settings "
+            "of trueaxis itself can be saved."
+        ) from None
     to.write_bytes(stamped(held))
 
 
@@ -103,6 +103,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     -------
     RobustPCA, PCAOutlierDetector or TableModel
     """
+    import skops.io  # 2 s, which whoever writes a model need not wait for
+
     held = checked(path)[0]
     try:
         unknown = set(skops.io.get_untrusted_types(data=held)) - set(TRUSTED)

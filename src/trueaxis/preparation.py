@@ -120,11 +120,18 @@ def choose_scale(
     m = X.shape[1]
     if how == "none":
         return how, np.zeros(m), np.ones(m), ""
-    if how == "std":
-        location, scale = X.mean(axis=0), X.std(axis=0)
-    else:
-        drawn = starts.sample_rows(len(X), None, _SAMPLE, rng)
-        location, scale = columnwise(X if drawn is None else X[drawn])
+    with np.errstate(over="ignore", invalid="ignore"):
+        if how == "std":
+            location, scale = X.mean(axis=0), X.std(axis=0)
+        else:
+            drawn = starts.sample_rows(len(X), None, _SAMPLE, rng)
+            location, scale = columnwise(X if drawn is None else X[drawn])
+    beyond = np.flatnonzero(~np.isfinite(location + scale))
+    if beyond.size:
+        raise ValueError(
+            f"Column {names[int(beyond[0])]!r} has entries so large that their squares are no "
+            "numbers; mend them, divide the column by a constant, or leave it out (--drop)."
+        )
     note = ""
     if how == "auto":
         variances = (scale / max(float(scale.max()), np.finfo(float).tiny)) ** 2

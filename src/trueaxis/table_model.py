@@ -14,13 +14,13 @@ from trueaxis._typing import Array, Float64Array
 from trueaxis.contributions import contributions
 from trueaxis.estimators import PCAOutlierDetector
 from trueaxis.outlier_map import OutlierMap
-from trueaxis.outliers import KINDS
 from trueaxis.preparation import Preparation, choose_scale
 from trueaxis.tables import Table
 from trueaxis.tables.selection import Rows, choose_columns, counting_column, take
 
 _BLAMED = 3  # columns that a flagged row names
 _TOGETHER = 1 << 22  # entries whose contributions are computed at once
+_AT_ONCE = 1 << 16  # entries that are compared at once
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,7 @@ class TableModel:
 
     def counts(self, rows: Rows) -> dict[str, int]:
         """Number of rows of each kind, in one pass over them."""
-        found = self.detector.classify(rows.X)
-        return {kind: int(np.count_nonzero(found == kind)) for kind in KINDS}
+        return self.map(rows).counts
 
     def flags(self, rows: Rows, found: OutlierMap, shown: Array) -> dict[str, Any]:
         """For some rows: what they are, why, and which columns contribute most to that.
@@ -122,7 +121,7 @@ class TableModel:
         order = np.argsort(-shares, axis=1, kind="stable")[:, :few]
         names = np.asarray(self.preparation.columns, dtype=object)
         told: dict[str, Any] = {
-            "kind": found.kinds[shown].tolist(),
+            "kind": found.part(shown).kinds.tolist(),
             "score_distance": found.score[shown],
             "score_cutoff": np.full(len(shown), found.score_cutoff),
             "orthogonal_distance": found.orthogonal[shown],
@@ -176,7 +175,7 @@ def prepare(table: Table, settings: Settings) -> tuple[Preparation, Rows, tuple[
     left_out = len(table) - len(rows.X)
     if left_out:
         notes += (f"{left_out} of {len(table)} rows have an empty entry and are left out.",)
-    if len(rows.X) < 2 or not (rows.X.max(axis=0) > rows.X.min(axis=0)).any():
+    if not _differ(rows.X):
         found = f"{len(rows.X)} rows that are all alike" if len(rows.X) > 1 else "one row only"
         raise ValueError(f"{table.source} has {found}: axes need rows that differ.")
     most = min(rows.X.shape)
@@ -195,6 +194,12 @@ def prepare(table: Table, settings: Settings) -> tuple[Preparation, Rows, tuple[
         np.divide(rows.X, unit, out=rows.X)
     preparation = Preparation(names, table.named, settings.id_column, scale, location, unit)
     return preparation, rows, (*notes, *(n for n in (counting, note) if n))
+
+
+def _differ(X: Float64Array) -> bool:
+    """Whether any row differs from the first: the first few tell, mostly."""
+    few = max(1, _AT_ONCE // X.shape[1])
+    return any((X[i : i + few] != X[0]).any() for i in range(0, len(X), few))
 
 
 def fit(table: Table, settings: Settings, callback: Any = None) -> Fitted:

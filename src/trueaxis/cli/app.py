@@ -13,10 +13,20 @@ from typing import Annotated, Any
 
 import typer
 
-from trueaxis.cli import compare, demo, fit, info, outliers, refuse_missing, separate, transform
+from trueaxis.cli import (
+    INTERRUPTED,
+    compare,
+    demo,
+    fit,
+    info,
+    outliers,
+    refuse_missing,
+    separate,
+    transform,
+)
 from trueaxis.cli.options import debugging
 
-FAULT, USAGE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
+FAULT, USAGE, TERMINATED = 1, 2, 143
 
 app = typer.Typer(
     name="trueaxis",

@@ -43,6 +43,11 @@ class Speaker:
         """Whether anybody reads what is shown."""
         return not (self.as_json or self.quiet)
 
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """What showing takes, for those who import it ahead."""
+        return ("rich.console", "rich.table") if self.shows else ()
+
     def show(self, *things: Any) -> None:
         """Print lines or tables for people."""
         if self.shows:

@@ -63,7 +63,9 @@ def fit(
     say = steps.speaker(as_json=as_json, quiet=quiet, output=scores)
     power = steps.check_power(p, loss)
     steps.check_outputs([scores], [model, report], data, force)
-    table = steps.read_table(data, steps.Reading(delimiter, header, part), say, model)
+    later = {"trueaxis.persistence": model, "trueaxis.report": report}
+    also = [name for name, wanted in later.items() if wanted is not None]
+    table = steps.read_table(data, steps.Reading(delimiter, header, part), say, *also)
 
     from trueaxis.cli import summary
     from trueaxis.table_model import Settings

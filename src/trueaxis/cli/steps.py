@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from trueaxis.cli.console import Speaker, counted
+from trueaxis.cli.imports import ahead
 from trueaxis.cli.options import Loss
 
 if TYPE_CHECKING:
@@ -103,26 +103,15 @@ def write_table(columns: dict[str, Any], path: str, force: bool) -> None:
         out(path, lambda beside: write(columns, beside, like=path))
 
 
-def read_table(path: str, reading: Reading, to: Speaker, model: str | None = None) -> Table:
-    """Read a table, while another thread imports what follows: a fit, and perhaps a model."""
-    importing = threading.Thread(target=_import_the_rest, args=(model is not None,), daemon=True)
-    importing.start()
-    from trueaxis.tables import read
-
+def read_table(path: str, reading: Reading, to: Speaker, *also: str) -> Table:
+    """Read a table, while another thread imports what follows: a fit, and `also` these modules."""
+    # The reader's own first, which this thread waits for: two that import share one core.
+    modules = ("trueaxis.tables.text", "trueaxis.table_model", *also, *to.modules)
     size = "" if path == PIPE else f", {_size(path)}"
-    with to.working(f"Reading {path}{size}"):
-        table = read(path, part=reading.part, delimiter=reading.delimiter, header=reading.header)
-        importing.join()
-    return table
+    with to.working(f"Reading {path}{size}"), ahead(*modules):
+        from trueaxis.tables import read
 
-
-def _import_the_rest(persistence: bool) -> None:
-    # What is missing is missed, and told, where it is needed.
-    with suppress(ImportError):
-        import trueaxis.table_model
-
-        if persistence:
-            import trueaxis.persistence  # noqa: F401
+        return read(path, part=reading.part, delimiter=reading.delimiter, header=reading.header)
 
 
 def _size(path: str) -> str:

@@ -20,7 +20,8 @@ from trueaxis.estimators._namespace import answers_like_X
 from trueaxis.outliers import score_distances
 from trueaxis.sources import DenseSource, GappySource, Source
 
-_TELLING = 20_000  # rows that tell cut-offs, where there is no room for a number for each
+_TELLING = 100_000  # rows that cut-offs are taken from: their error is then below a percent
+_TELLING_FAR = 20_000  # the same, where there is no room for a number for each row
 
 
 OfRows: TypeAlias = Callable[[Float64Array, Float64Array], Array]
@@ -71,14 +72,29 @@ def squares_and_scores(
 
 
 def telling_rows(
-    X: Source, weights: Float64Array | None, rng: np.random.RandomState
+    X: Source, weights: Float64Array | None, rng: np.random.RandomState, *, of_all: bool
 ) -> tuple[Source, Float64Array | None]:
-    """The rows that tell cut-offs: many, drawn by weight, where a number for each is too much."""
-    drawn = None if X.has_rows else starts.sample_rows(X.shape[0], weights, _TELLING, rng)
+    """The rows that tell cut-offs: of many some, drawn by weight, where distances cost more.
+
+    It is all of them, if there is room for it, where the cut-offs say something `of_all` rows.
+    """
+    # Sparse rows are dense when taken, and those of a file far apart.
+    if X.has_rows and (of_all or not isinstance(X, DenseSource)):
+        return X, weights
+    most = _TELLING if X.has_rows else _TELLING_FAR
+    drawn = starts.sample_rows(X.shape[0], weights, most, rng)
     if drawn is None:
         return X, weights
     taken = DenseSource(X.take(drawn)[0].astype(X.dtype, copy=False))
     return (taken if X.observed == 1.0 else GappySource(taken, X.observed)), None
+
+
+def drawn_of(
+    each: Array, weights: Float64Array | None, rng: np.random.RandomState
+) -> tuple[Array, Float64Array | None]:
+    """The same of what is known of each row."""
+    drawn = starts.sample_rows(len(each), weights, _TELLING, rng)
+    return (each, weights) if drawn is None else (each[drawn], None)
 
 
 class OutlierDistances:
@@ -96,6 +112,16 @@ class OutlierDistances:
         rows = _inputs.open_rows(self, X, reset=False)
         names = getattr(self, "feature_names_in_", None)
         return each_distance(rows, of, self, self.n_jobs, names)
+
+    def _both_distances(self, X: Any) -> Array:
+        """Score and orthogonal distances side by side, in one pass over the rows."""
+        scatter = np.diag(to_host(self.explained_variance_).astype(np.float64))
+        location = np.zeros(len(scatter))
+
+        def both(squares: Float64Array, Z: Float64Array) -> Array:
+            return np.column_stack([score_distances(Z, location, scatter), np.sqrt(squares)])
+
+        return self._each_distance(X, both)
 
     @answers_like_X
     def score_distance(self, X: Any) -> Float64Array:

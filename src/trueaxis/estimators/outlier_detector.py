@@ -15,7 +15,7 @@ from trueaxis._threads import single_threaded_blas
 from trueaxis._typing import Array, Float64Array
 from trueaxis._univariate import nearest
 from trueaxis.estimators import _inputs, _missing
-from trueaxis.estimators._distances import OfRows, each_distance, telling_rows
+from trueaxis.estimators._distances import OfRows, drawn_of, each_distance, telling_rows
 from trueaxis.estimators._namespace import answers_like_X, settle
 from trueaxis.estimators._scree import axes_in_scree
 from trueaxis.estimators._transform import unchanged_on_error
@@ -30,8 +30,8 @@ from trueaxis.outliers import (
 )
 from trueaxis.sources import Source
 
+_OF_THE_AXES = ("loss", "p", "solver", "center", "missing", "n_jobs", "callback")
 _BOUNDARY = 1 + 1e-9  # the row on it is within, whichever way its distances are rounded
-_TELLING = 100_000  # rows that cut-offs are taken from: their error is then below a percent
 
 
 class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
@@ -161,31 +161,22 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         weights = _inputs.check_sample_weight(sample_weight, rows.shape[0])
         rng = check_random_state(0 if self.random_state is None else self.random_state)
         number: Any = self.n_components
-        pca = RobustPCA(
-            number,
-            loss=self.loss,
-            p=self.p,
-            solver=self.solver,
-            center=self.center,
-            missing=self.missing,
-            random_state=rng,
-            n_jobs=self.n_jobs,
-            callback=self.callback,
-        )
+        given = {name: getattr(self, name) for name in _OF_THE_AXES}
+        pca = RobustPCA(number, random_state=rng, **given)
         names = getattr(self, "feature_names_in_", None)
         if isinstance(number, str):
             _inputs.choice("n_components", number, ("scree",), ", a number, or a share")
             pca.n_components = axes_in_scree(rows, weights, pca, rng, names)
         self.pca_ = pca.fit(X if rows.has_rows else rows, sample_weight=weights)
         rows, weights = _missing.settle(rows, weights, pca.n_components_, names)
-        rows, weights = telling_rows(rows, weights, rng)
-        od, Z = np.split(np.asarray(self._each(rows, lambda *t: np.column_stack(t))), [1], axis=1)
-        od = od[:, 0]
         # A share of the rows is of them all; location, scatter and quantiles some tell as well.
-        if not share and (d := starts.sample_rows(len(od), weights, _TELLING, rng)) is not None:
-            od, Z, weights = od[d], Z[d], None  # drawn by weight
+        rows, weights = telling_rows(rows, weights, rng, of_all=share is not None)
+        each_row = np.asarray(self._each(rows, lambda *t: np.column_stack(t)))
+        if share is None:
+            each_row, weights = drawn_of(each_row, weights, rng)
+        od, Z = each_row[:, 0], each_row[:, 1:]
         counts = np.ones(len(od)) if weights is None else weights
-        size = starts.typical_distance(np.column_stack([od, Z]), np.zeros(1 + Z.shape[1]), weights)
+        size = starts.typical_distance(each_row, np.zeros(each_row.shape[1]), weights)
         self.orthogonal_cutoff_ = orthogonal_cutoff(od, each, weights, floor=ROUNDING * size)
         within = counts * (od <= self.orthogonal_cutoff_)
         self.score_location_, self.score_scatter_ = robust_scatter(Z, within)
@@ -201,14 +192,13 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
 
     def _each(self, X: Source, of: OfRows) -> Array:
         """What `of` makes of orthogonal distances, 0 where they are rounding, and scores."""
-        names = getattr(self, "feature_names_in_", None)
         rounding = max(ROUNDING, 8 * float(np.finfo(X.answers).eps))
 
         def found(squares: Float64Array, Z: Float64Array) -> Array:
-            od = np.sqrt(squares)
-            od[od <= rounding * np.hypot(od, np.linalg.norm(Z, axis=1))] = 0.0
-            return of(od, Z)
+            lengths = squares + np.einsum("ij,ij->i", Z, Z)
+            return of(np.sqrt(np.where(squares <= rounding**2 * lengths, 0.0, squares)), Z)
 
+        names = getattr(self, "feature_names_in_", None)
         return each_distance(X, found, self.pca_, self.n_jobs, names)
 
     def _each_distance(self, X: Any, of: OfRows) -> Array:
@@ -216,6 +206,10 @@ class PCAOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # 
         rows = _inputs.open_rows(self, X, reset=False)
         location, scatter = to_host(self.score_location_), to_host(self.score_scatter_)
         return self._each(rows, lambda od, Z: of(score_distances(Z, location, scatter), od))
+
+    def _both_distances(self, X: Any) -> Array:
+        """Score and orthogonal ones side by side, in one pass over the rows."""
+        return self._each_distance(X, lambda *distances: np.column_stack(distances))
 
     @answers_like_X
     def score_distance(self, X: Any) -> Float64Array:

@@ -113,6 +113,8 @@ def _one_dimensional(name: str, values: Any, expected: int, unit: str) -> Array:
             f"{name} has {len(values)} entries, but X has {expected} {unit}s; pass one for every "
             f"{unit}, or leave {name} out."
         )
+    if isinstance(values, np.ndarray):
+        return values
     return np.fromiter(values, dtype=object, count=expected)
 
 
@@ -156,7 +158,8 @@ def _most_outlying(
     n_flagged = int(np.count_nonzero(found.flagged))
     top = shown[: min(max(n_flagged, LEAST_IN_TABLE), MOST_IN_TABLE)]
     rows = rows_of(model, X, top)
-    shares = shares_of(model, rows, found.part(top))
+    of_top = found.part(top)
+    shares = shares_of(model, rows, of_top)
     W, center = axes.components_.T.astype(np.float64), axes.mean_.astype(np.float64)
     Z = (rows - center) @ W
     within = found.score[top] * found.orthogonal_cutoff > (
@@ -165,7 +168,7 @@ def _most_outlying(
     # Away from the subspace the foot of the row in it was due; far within it, the middle.
     middle = getattr(model, "score_location_", np.zeros(W.shape[1]))
     expected = center + np.where(within[:, None], middle, Z) @ W.T
-    excess, kinds = found.excess, found.kinds
+    excess, kinds = of_top.excess, of_top.kinds
     lines = []
     for row, i in enumerate(top):
         leading = np.argsort(-shares[row], kind="stable")[:_MOST_COLUMNS_BLAMED]
@@ -178,10 +181,10 @@ def _most_outlying(
             OutlyingRow(
                 int(i),
                 str(i if labels is None else labels[i]),
-                str(kinds[i]),
+                str(kinds[row]),
                 float(found.score[i]),
                 float(found.orthogonal[i]),
-                float(excess[i]),
+                float(excess[row]),
                 blames,
             )
         )

@@ -115,7 +115,7 @@ def point_data(facts: Facts) -> dict[str, Any]:
     return {
         "ids": [facts.labels[i] for i in order],
         "row": [int(shown[i]) for i in order],
-        "kind": [KINDS.index(kind) for kind in found.kinds[shown][order]],
+        "kind": [KINDS.index(kind) for kind in found.part(shown).kinds[order]],
         "sd": [number(d) for d in found.score[shown][order]],
         "od": [number(d) for d in found.orthogonal[shown][order]],
         "rank": order.tolist(),
@@ -131,12 +131,12 @@ def point_data(facts: Facts) -> dict[str, Any]:
 
 def _drawn_order(facts: Facts) -> Array:
     """The order of the circles: one kind after the other, the worst last and so on top."""
-    kinds = facts.map.kinds[facts.shown]
+    kinds = facts.map.part(facts.shown).kinds
     return np.concatenate([np.flatnonzero(kinds == kind)[::-1] for kind in KINDS])
 
 
 def _points(facts: Facts, x: Float64Array, y: Float64Array) -> Html:
-    kinds = facts.map.kinds[facts.shown]
+    kinds = facts.map.part(facts.shown).kinds
     groups = []
     for code, kind in enumerate(KINDS):
         chosen = np.flatnonzero(kinds == kind)[::-1]

@@ -1,9 +1,7 @@
-"""CSV and Parquet by way of Arrow."""
+"""Columns of Arrow, which CSV, Parquet and workbooks are read into."""
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,12 +12,9 @@ import numpy as np
 
 from trueaxis._arrow import pyarrow
 from trueaxis._typing import Float64Array
-from trueaxis.tables.sniff import MISSING, Dialect, is_number, sniff
+from trueaxis.tables.sniff import MISSING, is_number
 from trueaxis.tables.table import Kind, Table, Written, each_once
 
-_HEAD = 1 << 18  # bytes that a dialect is told from, more where they hold too few lines
-_LINES = 3
-_BLOCK = 1 << 22  # bytes that a thread parses at a time: with fewer, the tables' pieces cost more
 _MOSTLY = 0.5  # share of numbers from which a text column deserves a word
 
 
@@ -54,7 +49,7 @@ class ArrowColumns:
         for piece in self._as_floats(names).to_batches():
             rows = X[first : first + len(piece)]
             for j, column in enumerate(piece.columns):
-                rows[:, j] = column.to_numpy(zero_copy_only=False)
+                rows[:, j] = _as_numpy(column)
             first += len(piece)
         return X
 
@@ -112,6 +107,25 @@ def _is_plain_number(dtype: Any) -> bool:
     return bool(pyarrow.types.is_integer(dtype) or pyarrow.types.is_floating(dtype))
 
 
+def _as_numpy(numbers: Any) -> Any:
+    """The numbers of an Arrow array, NaN where one is missing, without a copy where none is.
+
+    Arrow's own `to_numpy` imports pandas, which takes as long as it takes to parse 100 MB.
+    """
+    if numbers.null_count:
+        numbers = numbers.cast(pyarrow.float64(), safe=False).fill_null(np.nan)
+    return np.from_dlpack(numbers)
+
+
+def _as_arrow(entries: Any) -> Any:
+    """An array of numbers or a list of text; without pandas, as `_as_numpy` is."""
+    if isinstance(entries, np.ndarray) and entries.dtype.kind in "iuf":
+        held = pyarrow.py_buffer(np.ascontiguousarray(entries))
+        dtype = pyarrow.from_numpy_dtype(entries.dtype)
+        return pyarrow.Array.from_buffers(dtype, len(entries), [None, held])
+    return pyarrow.array(entries)
+
+
 def _to_floats(column: Any, decimal: str) -> Any:
     """Anything that is numbers or reads as such; refused by `not_a_number` before otherwise."""
     if pyarrow.types.is_dictionary(column.type):
@@ -128,90 +142,7 @@ def _to_floats(column: Any, decimal: str) -> Any:
     )
 
 
-def read_csv(
-    data: Path | bytes,
-    source: str,
-    *,
-    delimiter: str | None = None,
-    header: bool | None = None,
-) -> Table:
-    """A text file with a row a line, its dialect told from its beginning."""
-    head, whole = _head(data)
-    dialect = sniff(head, source, whole=whole, delimiter=delimiter, header=header)
-    # Python alone knows UTF-16; a file of its size is small.
-    if dialect.encoding == "utf-16":
-        raw = data if isinstance(data, bytes) else data.read_bytes()
-        data = raw.decode("utf-16").encode("utf-8")
-    longest = max((len(line) for line in head.split(b"\n")), default=0)
-    table = _parse(data, source, dialect, block=max(_BLOCK, 4 * longest))
-    columns, notes = _mended(ArrowColumns(table, dialect.decimal), source)
-    return Table(source, columns, (*dialect.notes, *notes), named=dialect.header)
-
-
-def _head(data: Path | bytes) -> tuple[bytes, bool]:
-    """The beginning of a file, unpacked, and whether it is all of it."""
-    stream = pyarrow.input_stream(
-        pyarrow.BufferReader(data) if isinstance(data, bytes) else str(data)
-    )
-    with stream:
-        head = bytes(stream.read(_HEAD))
-        while head.count(b"\n") < _LINES:
-            more = bytes(stream.read(len(head) or 1))
-            if not more:
-                return head, True
-            head += more
-        return head, not stream.read(1)
-
-
-def _parse(data: Path | bytes, source: str, dialect: Dialect, *, block: int) -> Any:
-    encoding = {"utf-8-sig": "utf8", "utf-16": "utf8", "utf-8": "utf8"}
-    bad: list[Any] = []
-
-    def keep(row: Any) -> str:
-        bad.append(row)
-        return "error"
-
-    def parse(threads: bool) -> Any:
-        return pyarrow.csv.read_csv(
-            pyarrow.BufferReader(data) if isinstance(data, bytes) else str(data),
-            read_options=pyarrow.csv.ReadOptions(
-                use_threads=threads,
-                block_size=block,
-                skip_rows=dialect.comments,
-                skip_rows_after_names=int(dialect.header),
-                column_names=list(dialect.names),
-                encoding=encoding.get(dialect.encoding, dialect.encoding),
-            ),
-            parse_options=pyarrow.csv.ParseOptions(
-                delimiter=dialect.delimiter,
-                newlines_in_values=dialect.newlines,
-                invalid_row_handler=keep,
-            ),
-            convert_options=pyarrow.csv.ConvertOptions(
-                null_values=list(MISSING), decimal_point=dialect.decimal
-            ),
-        )
-
-    try:
-        return parse(threads=True)
-    except pyarrow.ArrowInvalid as error:
-        if not bad:
-            raise ValueError(f"{source} cannot be read as a table: {_first_line(error)}") from error
-    # Several threads do not know which row they are at.
-    bad.clear()
-    try:
-        return parse(threads=False)
-    except pyarrow.ArrowInvalid as error:
-        row = bad[0]
-        text = row.text if len(row.text) <= 60 else f"{row.text[:57]}..."
-        where = f"line {row.number + dialect.comments}" if row.number else "a line"
-        raise ValueError(
-            f"{source}: {where} has {row.actual_columns} column(s) where {row.expected_columns} "
-            f"are expected: {text!r}. Mend the line, or name the delimiter (--delimiter)."
-        ) from error
-
-
-def _mended(columns: ArrowColumns, source: str) -> tuple[ArrowColumns, tuple[str, ...]]:
+def mended(columns: ArrowColumns, source: str) -> tuple[ArrowColumns, tuple[str, ...]]:
     """Text columns made numbers where all they hold is numbers such as +1.5; a note on others."""
     table, notes = columns.table, []
     for j, name in enumerate(columns.names):
@@ -242,8 +173,9 @@ def read_parquet(data: Path | bytes, source: str) -> Table:
             pyarrow.BufferReader(data) if isinstance(data, bytes) else str(data)
         )
     except pyarrow.ArrowInvalid as error:
-        raise ValueError(f"{source} is not a whole Parquet file: {_first_line(error)}") from error
+        raise ValueError(f"{source} is not a whole Parquet file: {first_line(error)}") from error
     names, notes = each_once(table.column_names, source)
+    return_memory()
     return Table(source, ArrowColumns(table.rename_columns(list(names))), notes)
 
 
@@ -258,7 +190,7 @@ def from_rows(rows: Sequence[Sequence[Any]], names: Sequence[str], source: str) 
         except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError):
             mixed = [None if e is None else str(e) for e in entries]
             held[name] = pyarrow.array(mixed, pyarrow.string())
-    columns, told = _mended(ArrowColumns(pyarrow.table(held)), source)
+    columns, told = mended(ArrowColumns(pyarrow.table(held)), source)
     return Table(source, columns, (*notes, *told))
 
 
@@ -268,25 +200,24 @@ def _cell(entry: Any) -> Any:
     return float(entry) if isinstance(entry, int) and not isinstance(entry, bool) else entry
 
 
-def write_csv(columns: Written, to: BinaryIO, delimiter: str) -> None:
-    """Columns as text, the shortest digits that give every number back."""
-    names = io.StringIO()
-    csv.writer(names, delimiter=delimiter, lineterminator="\n").writerow(columns)
-    to.write(names.getvalue().encode("utf-8"))
-    options = pyarrow.csv.WriteOptions(
-        include_header=False, delimiter=delimiter, quoting_style="needed"
-    )
-    pyarrow.csv.write_csv(_table(columns), to, options)
-
-
 def write_parquet(columns: Written, to: BinaryIO) -> None:
     """Columns as Parquet."""
-    pyarrow.parquet.write_table(_table(columns), to)
+    pyarrow.parquet.write_table(as_table(columns), to)
 
 
-def _table(columns: Written) -> Any:
-    return pyarrow.table({name: pyarrow.array(entries) for name, entries in columns.items()})
+def as_table(columns: Written) -> Any:
+    """Columns to write as a table of Arrow."""
+    return pyarrow.table({name: _as_arrow(entries) for name, entries in columns.items()})
 
 
-def _first_line(error: Exception) -> str:
+def return_memory() -> None:
+    """Give the system what reading took beside the table, which Arrow would keep.
+
+    Others can use it, and memory at hand is quicker than any that the system has to find.
+    """
+    pyarrow.default_memory_pool().release_unused()
+
+
+def first_line(error: Exception) -> str:
+    """What an error of Arrow says, in short."""
     return re.sub(r"^CSV parse error: ", "", str(error).splitlines()[0])

@@ -48,6 +48,8 @@ def read(
     array([[2., 1.],
            [4., 3.]])
     """
+    if not str(path):
+        raise ValueError("The name of the table is empty.")
     source = "standard input" if str(path) == STDIN else str(path)
     data: Path | bytes
     if str(path) == STDIN:
@@ -67,6 +69,8 @@ def read(
         raise ValueError(EMPTY.format(source))
     if first.startswith(_OLE) or suffix in {".xls", ".xlsb", ".ods"}:
         raise ValueError(f"{source} is of a kind that is not read; save it as .xlsx or CSV.")
+    if part is not None and not first.startswith(_ZIP):
+        raise ValueError(f"{source} holds one table only, and no {part!r}: leave out --table.")
     if first.startswith(_NPY):
         from trueaxis.tables.arrays import read_npy
 
@@ -85,7 +89,7 @@ def read(
         from trueaxis.tables.arrow import read_parquet
 
         return read_parquet(data, source)
-    from trueaxis.tables.arrow import read_csv
+    from trueaxis.tables.text import read_csv
 
     return read_csv(data, source, delimiter=delimiter, header=header)
 

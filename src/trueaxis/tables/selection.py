@@ -62,6 +62,7 @@ def choose_columns(
     -------
     names, notes : tuple of str
     """
+    _check_rows(table)
     if id_column is not None:
         _known(id_column, table)
     dropped = {name for given in drop for name in _matching(given, table)}
@@ -79,6 +80,10 @@ def choose_columns(
             for name in table.names
             if name not in of_numbers and name not in dropped and name != id_column
         ]
+    if not names and (columns or of_numbers):
+        raise ValueError(
+            f"{table.source} has no column of numbers to fit: --drop and --id leave none."
+        )
     if not names:
         raise ValueError(
             f"{table.source} has no column of numbers to fit. It has {_kinds(table)}. If its "
@@ -110,8 +115,7 @@ def take(table: Table, names: tuple[str, ...], id_column: str | None, missing: s
     -------
     Rows
     """
-    if len(table) == 0:
-        raise ValueError(f"{table.source} has no rows below its header: there is nothing to read.")
+    _check_rows(table)
     for name in names:
         _check_numbers(name, table)
     X = table.columns.numbers(names)
@@ -155,6 +159,12 @@ def counting_column(table: Table, names: Sequence[str], X: Float64Array) -> str:
                 f"takes it for their names, --drop {name} leaves it out."
             )
     return ""
+
+
+def _check_rows(table: Table) -> None:
+    if len(table) == 0:
+        below = " below its header" if table.named else ""
+        raise ValueError(f"{table.source} has no rows{below}: there is nothing to read.")
 
 
 def _check_numbers(name: str, table: Table) -> None:
@@ -218,6 +228,8 @@ def names_of(names: Sequence[str]) -> str:
 
 
 def _kinds(table: Table) -> str:
+    if not table.names:
+        return "no columns at all"
     named: list[Any] = [f"{n!r} ({table.columns.kind(n)})" for n in table.names[:_MOST_NAMED]]
     more = len(table.names) - _MOST_NAMED
     return ", ".join(named) + (f" and {more} more" if more > 0 else "")

@@ -22,6 +22,7 @@ MISSING = (
 _ROWS = 200  # rows that are looked at
 _SPOKEN = {"\t": "tabs", " ": "spaces"}
 _NUMBER = re.compile(r"\s*[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?)\s*", re.I)
+_WHOLE = re.compile(r"\s*[+-]?\d+\s*")
 _COMMA_NUMBER = re.compile(r"\s*[+-]?(?:\d+,\d*|,\d+)(?:[eE][+-]?\d+)?\s*")
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -43,6 +44,8 @@ class Dialect:
     names: tuple[str, ...]
     newlines: bool
     """Whether a quoted entry holds a line break."""
+    fractions: tuple[str, ...] = ()
+    """Columns that hold numbers, and not only whole ones, as far as the first rows tell."""
     notes: tuple[str, ...] = ()
 
 
@@ -128,8 +131,20 @@ def sniff(
         header=has_header,
         names=unique,
         newlines=any("\n" in cell or "\r" in cell for row in rows for cell in row),
+        fractions=_fractions(unique, body if has_header else rows, decimal),
         notes=tuple(notes),
     )
+
+
+def _fractions(names: tuple[str, ...], rows: list[list[str]], decimal: str) -> tuple[str, ...]:
+    whole = [row for row in rows if len(row) == len(names)]
+    found = []
+    for j, name in enumerate(names):
+        told = [row[j] for row in whole if row[j].strip() not in MISSING]
+        numbers = all(is_number(cell, decimal) for cell in told)
+        if numbers and any(not _WHOLE.fullmatch(cell) for cell in told):
+            found.append(name)
+    return tuple(found)
 
 
 def is_number(cell: str, decimal: str = ".") -> bool:

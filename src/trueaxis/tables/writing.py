@@ -52,7 +52,7 @@ def write(columns: Written, path: str | os.PathLike[str], like: str | None = Non
     2,-1
     """
     if str(path) == STDOUT:
-        from trueaxis.tables.arrow import write_csv
+        from trueaxis.tables.text import write_csv
 
         held = io.BytesIO()
         write_csv(columns, held, ",")
@@ -72,13 +72,13 @@ def write(columns: Written, path: str | os.PathLike[str], like: str | None = Non
         with open(target, "wb") as opened:
             np.save(opened, np.column_stack([c for c in numbers if c.dtype.kind == "f"]))
         return
-    from trueaxis.tables import arrow
+    from trueaxis.tables import arrow, text
 
     with open(target, "wb") as opened:
         if suffix == ".parquet":
             arrow.write_parquet(columns, opened)
         else:
-            arrow.write_csv(columns, opened, "\t" if suffix == ".tsv" else ",")
+            text.write_csv(columns, opened, "\t" if suffix == ".tsv" else ",")
 
 
 def _suffix(path: str | os.PathLike[str]) -> str:
