@@ -2,8 +2,9 @@
 
     python benchmarks/missing.py
 
-The largest angle is the worst of ten seeds of the design generator; the error of imputation is that
-of the missing entries of good rows, whose noise is 0.1.
+The largest angle is the worst of ten seeds of the design generator, beside that of the minimizer
+which is found from the truth at tol=1e-9: no solver comes nearer with the same loss. The error of
+imputation is that of the missing entries of good rows, whose noise is 0.1.
 """
 
 from __future__ import annotations
@@ -27,18 +28,21 @@ def gaps(X, share, seed):
 
 
 def table(seeds=range(10)):
-    print("| bad rows | missing | loss | worst angle | all entries known | imputed within |")
-    print("|---|---|---|---|---|---|")
+    print("| bad rows | missing | loss | worst angle | minimizer | all entries known | imputed |")
+    print("|---|---|---|---|---|---|---|")
     for kind, share in (("scattered", 0.2), ("clustered", 0.2), ("leverage", 0.2)):
         for missing in (0.02, 0.1, 0.3):
             for name, options in FITS.items():
                 if kind != "scattered" and name != "bisquare":
                     continue  # no fit of an unbounded loss withstands these
-                worst, whole, error = 0.0, 0.0, 0.0
+                worst, least, whole, error = 0.0, 0.0, 0.0, 0.0
                 for seed in seeds:
                     data = make_contaminated(kind, outlier_share=share, random_state=seed)
                     X = gaps(data.X, missing, seed)
                     pca = RobustPCA(3, missing="nan", **options).fit(X)
+                    exact = {"start": data.truth.basis.T, "tol": 1e-9, "max_iter": 3000}
+                    best = RobustPCA(3, missing="nan", **options, **exact).fit(X)
+                    least = max(least, angle(best, data.truth))
                     known = RobustPCA(3, **options).fit(data.X)
                     worst = max(worst, angle(pca, data.truth))
                     whole = max(whole, angle(known, data.truth))
@@ -47,7 +51,7 @@ def table(seeds=range(10)):
                     error = max(error, float(np.sqrt(np.mean(off**2))))
                 print(
                     f"| {share:.0%} {kind} | {missing:.0%} | {name} | {worst:.2f}° | "
-                    f"{whole:.2f}° | {error:.3f} |",
+                    f"{least:.2f}° | {whole:.2f}° | {error:.3f} |",
                     flush=True,
                 )
 

@@ -279,3 +279,30 @@ def test_a_kernel_that_arrives_between_two_numbers_gives_the_same_sums(dtype):
         np.testing.assert_array_equal(b.Z, Z)
         for one, other in zip(sums, b.accumulate(0, 4, np.ones(300)), strict=True):
             np.testing.assert_array_equal(one, other)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    n=st.integers(1, 150),
+    m=st.integers(1, 40),
+    q=st.integers(1, 90),
+    dtype=st.sampled_from([np.float64, np.float32]),
+    order=st.sampled_from("CF"),
+    compiled=st.booleans(),
+    seed=st.integers(0, 1000),
+)
+def test_thin_products_are_products(n, m, q, dtype, order, compiled, seed):
+    rng = np.random.default_rng(seed)
+    A = np.asarray(rng.standard_normal((n, m)), dtype, order=order)
+    B, C, c = (rng.standard_normal(shape).astype(dtype) for shape in ((m, q), (n, q), (m,)))
+    exact = np.asarray(A, np.float64)
+    tolerance = {"rtol": 1e-5, "atol": 1e-4} if dtype == np.float32 else {"atol": 1e-11}
+    with pytest.MonkeyPatch.context() as patch:
+        if not compiled:
+            patch.setattr(_products, "kernels", None)
+        np.testing.assert_allclose(products.times(A, B), exact @ B, **tolerance)
+        found = products.transposed_times(A, C, c.astype(np.float64))
+        np.testing.assert_allclose(found, (exact - c).T @ C, **tolerance)
+        K = np.ones((n, n))
+        products.add_outer(A, K)
+        np.testing.assert_allclose(np.tril(K), np.tril(exact @ exact.T + 1), **tolerance)

@@ -1,0 +1,159 @@
+"""Newton's method: its Hessian, what it says of the gap, and where it begins."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from helpers import heavy_tailed, objective, random_basis
+from trueaxis import RobustPCA
+from trueaxis._curvature import RowCurvature
+from trueaxis._subspace import Subspace
+from trueaxis._threads import Workers
+from trueaxis.losses import Cauchy, L2p
+from trueaxis.losses.bounded import m_scale
+from trueaxis.multistart import random_subsets, refine
+from trueaxis.solvers.hessian import Hessian
+from trueaxis.starts import distinct_rows
+from trueaxis.weighers import BisquareWeigher, PowerWeigher
+
+
+def geodesic(W, D, s):
+    """W at arc s along the geodesic of subspaces that leaves in the direction of D ⟂ W."""
+    U, σ, Vt = np.linalg.svd(D, full_matrices=False)
+    return (W @ Vt.T * np.cos(σ * s) + U * np.sin(σ * s)) @ Vt
+
+
+def total(X, W, c, loss):
+    R = (X - c) - (X - c) @ W @ W.T
+    return float(loss.value_and_weight((R**2).sum(axis=1))[0].sum())
+
+
+@pytest.mark.parametrize("moves", [True, False])
+@pytest.mark.parametrize("loss", [L2p(1.0), L2p(0.5), L2p(1.5), Cauchy(2.0)])
+def test_curvature_is_the_second_derivative_along_geodesics(loss, moves):
+    X = heavy_tailed(200, 7, seed=3, df=5.0)
+    W, c = random_basis(7, 2, seed=4), X.mean(axis=0)
+    rng = np.random.default_rng(5)
+    D = rng.standard_normal((7, 3 if moves else 2))
+    D -= W @ (W.T @ D)
+    rows = RowCurvature.at(Subspace(W, c), X, None, 1.0, loss, moves_center=moves)
+    Z = (X - c) @ W
+    Z = np.column_stack([Z, np.ones(len(Z))]) if moves else Z
+    _, d = loss.value_and_weight((((X - c) - (X - c) @ W @ W.T) ** 2).sum(axis=1))
+    S = (Z.T * d) @ Z
+    seen = rows(D, 1.0)
+    bend = np.vdot(D, D @ S) + np.vdot(D, seen - W @ (W.T @ seen))
+
+    def J(s):
+        shift = s * D[:, 2] if moves else 0.0
+        return total(X, geodesic(W, D[:, :2], s), c + shift, loss)
+
+    h = 1e-4
+    assert bend == pytest.approx((J(h) - 2 * J(0.0) + J(-h)) / h**2, rel=1e-4)
+    N = rng.standard_normal((7, 3))
+    N -= W @ (W.T @ N)
+    R = (X - c) - (X - c) @ W @ W.T
+    found = rows.scatter(N)
+    np.testing.assert_allclose(found - W @ (W.T @ found), (R.T * d) @ R @ N, rtol=1e-9)
+
+
+class Fixed:
+    """A curvature that does not depend on rows: D ↦ −MD for a matrix M."""
+
+    def __init__(self, M):
+        self.M = M
+
+    def __call__(self, D, trust):
+        return -self.M @ D
+
+    def scatter(self, N):
+        return self.M @ N
+
+
+@settings(deadline=None, max_examples=60)
+@given(seed=st.integers(0, 10_000), weakest=st.floats(0.03, 0.9), enough=st.floats(0.0, 10.0))
+def test_what_a_step_gains_is_not_told_too_small(seed, weakest, enough):
+    rng = np.random.default_rng(seed)
+    m, k = 12, 3
+    Q = random_basis(m, m, seed)
+    M = (Q * rng.uniform(0.0, 1.0 - weakest, m)) @ Q.T
+    S = np.diag(rng.uniform(0.99, 1.0, k))  # S̃ ⊗ I − I ⊗ M is positive
+    g = rng.standard_normal((m, k))
+    H = np.kron(np.eye(m), S) - np.kron(M, np.eye(k))
+    exact = float(g.ravel() @ np.linalg.solve(H, g.ravel())) / 2
+    none = np.zeros((m, 0))
+    found = Hessian(S, Fixed(M), none, none, k).minimize(g, enough * exact)
+    assert found.definite
+    # Conjugate gradients leave a share of the gradient; the callers double the estimate.
+    assert 2.0 * found.gain >= exact
+    assert found.gain <= max(1.01, enough) * exact
+
+
+def test_an_indefinite_hessian_is_seen():
+    m, k = 6, 2
+    M = np.diag([2.0, 0, 0, 0, 0, 0])
+    none = np.zeros((m, 0))
+    g = np.ones((m, k))
+    assert not Hessian(np.eye(k), Fixed(M), none, none, k).minimize(g).definite
+
+
+@pytest.mark.parametrize("p", [0.5, 1.0, 1.5])
+def test_a_fit_leaves_a_saddle(p):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((4000, 6)) * [6.0, 4.0, 3.0, 1.0, 1.0, 1.0]
+    saddle = np.eye(6)[[0, 2]]  # stationary: the second axis should be the other
+    saddle = scipy.linalg.orth((saddle + 1e-3 * rng.standard_normal(saddle.shape)).T).T
+    left = RobustPCA(2, p=p, start=saddle, tol=1e-7).fit(X)
+    best = RobustPCA(2, p=p, tol=1e-7).fit(X)
+    assert objective(X, saddle.T, X.mean(axis=0), p) > 1.02 * best.objective_
+    assert left.objective_ == pytest.approx(best.objective_, rel=1e-6)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    n=st.integers(0, 30), m=st.integers(1, 14), same=st.integers(0, 14), seed=st.integers(0, 999)
+)
+def test_distinct_rows_are_all_there_and_none_twice(n, m, same, seed):
+    X = np.random.default_rng(seed).integers(0, 3, (n, m)).astype(float)
+    X[:, :same] = 0.0
+    found = X[distinct_rows(X)]
+    assert len(found) == len(np.unique(X, axis=0)) == len(np.unique(found, axis=0))
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    n=st.integers(2, 60), zeros=st.floats(0, 0.45), df=st.sampled_from([1.0, 3.0]),
+    breakdown=st.sampled_from([0.25, 0.5]), seed=st.integers(0, 999),
+)  # fmt: skip
+def test_the_scale_of_many_starts_is_the_m_scale(n, zeros, df, breakdown, seed):
+    rng = np.random.default_rng(seed)
+    T = rng.standard_t(df, (n, 4)) ** 2
+    T[: int(zeros * n)] = 0.0
+    found = BisquareWeigher(breakdown).values(T)
+    for σ, t in zip(found, T.T, strict=True):
+        exact = m_scale(t, None, breakdown)
+        floor = 1e-12 * np.sqrt(t.max())  # below it both count as nothing
+        assert σ == pytest.approx(exact, rel=1e-6, abs=10 * floor)
+
+
+@pytest.mark.parametrize(("n", "m", "k"), [(60, 8, 2), (500, 60, 5), (400, 500, 5)])
+def test_starts_are_the_same_whatever_the_threads(n, m, k):
+    S = heavy_tailed(n, m, seed=1)
+    found = []
+    for n_jobs in (1, 2, 3):
+        rng = np.random.RandomState(0)
+        first = Subspace(random_basis(m, k), S.mean(axis=0))
+        starts = random_subsets(S, None, first, [k + 1, 2 * k] * 4, rng, moves=True)
+        with Workers.start(n_jobs) as workers:
+            found.append(refine(S, None, starts, PowerWeigher(1.0), 3, workers, moves=True))
+    for other in found[1:]:
+        np.testing.assert_array_equal(found[0].bases, other.bases)
+        np.testing.assert_array_equal(found[0].centers, other.centers)
+
+
+def test_what_is_made_meanwhile_is_what_would_be_made_here():
+    for n_jobs in (1, 2):
+        with Workers.start(n_jobs) as workers:
+            assert workers.meanwhile(lambda: 6 * 7)() == 42
