@@ -14,7 +14,7 @@ import numpy as np
 
 from trueaxis import _products
 from trueaxis._moments import Moments, Spread
-from trueaxis._products import Block, Projection, accumulate_twice, squared_norms
+from trueaxis._products import Block, Projection, accumulate_twice, scratch, squared_norms
 from trueaxis._subspace import Subspace
 from trueaxis._typing import Array, Float64Array
 from trueaxis.losses import L2p, Loss
@@ -198,8 +198,11 @@ class ClosingSweep:
             objective, mass, leftover, d = terms.totals(omega)
             product, first, gram, mean = accumulate_twice(terms.rows, 0, k, d, count)
             moments = Moments(objective, mass, first, product, gram, leftover)
-            near = Z[kept > 0]
-            near_gram = near.T @ near if omega is None else (near.T * count[kept > 0]) @ near
+            which = np.flatnonzero(kept)
+            near = scratch("near", (len(which), terms.rows.Z.shape[1]), Z.dtype)
+            np.take(terms.rows.Z, which, axis=0, out=near, mode="clip")  # "raise" copies first
+            near = near[:, :k]
+            near_gram = near.T @ near if omega is None else (near.T * count[which]) @ near
             near_gram = near_gram.astype(np.float64, copy=False)
             spread = Spread(float(count.sum()), mean, near_gram, float(count @ t))
             bare = np.nan
