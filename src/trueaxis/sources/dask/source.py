@@ -21,6 +21,7 @@ from trueaxis._typing import Array, Float64Array
 from trueaxis.sources.base import Kernel, Source, T
 from trueaxis.sources.dask.graph import Graph, futures_in, itself, placed
 from trueaxis.sources.dask.partition import Collect, Partition, Reduce, Stack, Take, precision
+from trueaxis.sources.dask.placement import Placement
 
 
 class DaskSource(Source):
@@ -77,6 +78,7 @@ class DaskSource(Source):
         self._present: Array | None = None
         self._parts: list[Delayed] | None = None  # the weights, by partition, on the workers
         self._foreseen: tuple[Array, Array] | None = None
+        self._placement: Placement | None = None
         self._refuse_nothing()
 
     @property
@@ -223,7 +225,9 @@ class DaskSource(Source):
         """What tasks on some partitions return, added up in one graph and in a fixed order."""
         graph = Graph(partial(self._inputs, unit=unit))
         size = self.shape[0] * self._columns * self._dtype.itemsize / len(self._blocks)
-        return graph.total(tasks, placed(self._blocks, self._futures), size)
+        if self._placement is None or None in self._placement.homes:
+            self._placement = placed(self._blocks, self._futures)
+        return graph.total(tasks, self._placement, size)
 
     def _inputs(self, i: int, unit: float | None = None) -> tuple[Any, ...]:
         """What a task on a partition is given: the partition, its block, unit, rows and weights."""
