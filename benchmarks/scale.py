@@ -1,4 +1,4 @@
-"""Rows per second, peak memory and passes as data grow, beside scikit-learn's IncrementalPCA.
+"""Rows per second, peak memory and passes as data grow, beside plain PCAs that scale as well.
 
     python benchmarks/scale.py                  # n = 1e5, 1e6, 1e7 at m = 100, and sparse rows
     python benchmarks/scale.py --largest 1e6    # up to so many rows
@@ -10,7 +10,9 @@ Every fit runs in a process of its own, whose peak of memory is its own: `peak` 
 process, `more` what is above the process before the fit (rows in memory are in the first only).
 A pass is one reading of all rows;
 "rows/s" counts a row once, however often it was read. Files are written to a temporary folder
-(`--folder` for another) and deleted.
+(`--folder` for another) and deleted; 1e7 rows are in one, which every arm reads. The peers are
+scikit-learn's IncrementalPCA and, on the same Dask array as ours and on Dask's threads, dask-ml's
+PCA: no dependency of the project's, but pip install dask-ml. The last column is ours by its peer's.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ import time
 import warnings
 from pathlib import Path
 
+import dask
+import dask.array as da
 import numpy as np
 from scipy import sparse
 from sklearn.decomposition import IncrementalPCA
@@ -31,6 +35,11 @@ from threadpoolctl import threadpool_limits
 
 from timing import machine
 from trueaxis import RobustPCA
+
+try:
+    from dask_ml import decomposition as dask_ml
+except Exception as reason:  # it may be absent, or older than the scikit-learn it imports
+    dask_ml, absent = None, reason
 
 M, K, TOL = 100, 10, 1e-4
 STEP = 20_000  # rows that are made, and given to IncrementalPCA, at once
@@ -100,7 +109,30 @@ def incremental(rows, case):
     return 1
 
 
-ARMS = {"RobustPCA": ours, "IncrementalPCA": incremental}
+def partitioned(rows, case):
+    """Partitions of 50 000 rows; those of a file are read from it in every pass."""
+    rows = np.load(rows, mmap_mode="r") if case["kind"] == "file" else rows
+    return da.from_array(rows, chunks=(min(50_000, case["n"] // 4), -1))
+
+
+def ours_on_dask(rows, case):
+    with dask.config.set(scheduler="threads"):
+        return ours(partitioned(rows, case), case)
+
+
+def plain_on_dask(rows, case):
+    with dask.config.set(scheduler="threads"):
+        dask_ml.PCA(K, random_state=0).fit(partitioned(rows, case))
+    return "?"
+
+
+ARMS = {
+    "RobustPCA": ours,
+    "IncrementalPCA": incremental,
+    "RobustPCA on Dask": ours_on_dask,
+    "dask-ml's PCA": plain_on_dask,
+}
+PEERS = {"RobustPCA": "IncrementalPCA", "RobustPCA on Dask": "dask-ml's PCA"}
 
 
 def peak():
@@ -130,17 +162,18 @@ def run(arm, case):
     return json.loads(found.stdout.splitlines()[-1])
 
 
-def table(title, cases, arms=tuple(ARMS)):
-    print(f"\n{title}\n\n| rows | arm | s | rows/s | passes | peak MB | more MB | of its time |")
+def table(title, cases, arms=("RobustPCA", "IncrementalPCA")):
+    print(f"\n{title}\n\n| rows | arm | s | rows/s | passes | peak MB | more MB | of its peer's |")
     print("|" + "---|" * 8)
     for name, case in cases:
         found = {arm: run(arm, case) for arm in arms}
         for arm, seen in found.items():
-            ratio = seen["seconds"] / found[arms[-1]]["seconds"]
+            peer = found.get(PEERS.get(arm))
+            ratio = f"{seen['seconds'] / peer['seconds']:.2f}" if peer else ""
             cells = [
                 name, arm, f"{seen['seconds']:.2f}", f"{case['n'] / seen['seconds']:.3g}",
                 str(seen["passes"]), f"{seen['peak']:.0f}", f"{seen['peak'] - seen['before']:.0f}",
-                f"{ratio:.2f}",
+                ratio,
             ]  # fmt: skip
             print(f"| {' | '.join(cells)} |", flush=True)
 
@@ -206,20 +239,33 @@ def main():
     print(f"{time.strftime('%Y-%m-%d')}, {machine()}, k = {K}, tol = {TOL:g}", flush=True)
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         if options.file:
-            arms = ("RobustPCA",) if options.no_peer else tuple(ARMS)
+            arms = ("RobustPCA",) if options.no_peer else ("RobustPCA", "IncrementalPCA")
             file_table(int(options.rows or 1e7), folder, arms)
         if options.memmap:
             memmap_ratio(int(options.rows or 1e6), folder)
-    if options.sparse:
-        cases = [
-            (f"{n:.0e}×{m}, density 1e-3", {"kind": "sparse", "n": n, "m": m, "density": 1e-3})
-            for n, m in ((1_000_000, 10_000), (2000, 100_000))
-        ]
-        table("Sparse rows", cases, ("RobustPCA",))
-    if options.file or options.memmap or options.sparse:
-        return
-    sizes = [n for n in (100_000, 1_000_000, 10_000_000) if n <= options.largest]
-    table("In memory", [(f"{n:.0e}×{M}", {"kind": "memory", "n": n, "m": M}) for n in sizes])
+        if options.sparse:
+            cases = [
+                (f"{n:.0e}×{m}, density 1e-3", {"kind": "sparse", "n": n, "m": m, "density": 1e-3})
+                for n, m in ((1_000_000, 10_000), (2000, 100_000))
+            ]
+            table("Sparse rows", cases, ("RobustPCA",))
+        if not (options.file or options.memmap or options.sparse):
+            grow([n for n in (100_000, 1_000_000, 10_000_000) if n <= options.largest], folder)
+
+
+def grow(sizes, folder):
+    """Ever more rows, and sparse ones, for every arm."""
+    arms = tuple(arm for arm in ARMS if dask_ml is not None or arm != "dask-ml's PCA")
+    if dask_ml is None:
+        print(f"dask-ml is left out: {absent}")
+    for n in sizes:
+        case, name = {"kind": "memory", "n": n, "m": M}, "in memory"
+        if n > 2_000_000:
+            path = Path(folder) / "rows.npy"
+            write(path, n)
+            case |= {"kind": "file", "path": str(path)}
+            name = f"a file of {path.stat().st_size / 1e9:.0f} GB"
+        table(f"Dense rows, {name}", [(f"{n:.0e}×{M}", case)], arms)
     case = {"kind": "sparse", "n": 100_000, "m": 1000, "density": 1e-2, "batch": 5000}
     table("Sparse rows", [("1e5×1000, density 1e-2", case)])
 
