@@ -78,6 +78,21 @@ def write(path, n):
 # What a case is made of, and the arms that fit it. Another peer is another arm.
 
 
+def partition(path, size, block_id=None):
+    """Rows of a file, read when Dask asks for them."""
+    i = block_id[0] * size
+    return np.array(np.load(path, mmap_mode="r")[i : i + size])
+
+
+def partitioned(case):
+    """A Dask array: partitions that are in memory, or that are read from a file in every pass."""
+    n, size = case["n"], min(50_000, case["n"] // 4)
+    if case["kind"] == "file":
+        chunks = ((size,) * (n // size), (case["m"],))
+        return da.map_blocks(partition, case["path"], size, chunks=chunks, dtype=float)
+    return da.from_array(load(case), chunks=(size, -1))
+
+
 def load(case):
     """The rows of a case, as the arms get them."""
     kind, n, m = case["kind"], case["n"], case["m"]
@@ -109,21 +124,15 @@ def incremental(rows, case):
     return 1
 
 
-def partitioned(rows, case):
-    """Partitions of 50 000 rows; those of a file are read from it in every pass."""
-    rows = np.load(rows, mmap_mode="r") if case["kind"] == "file" else rows
-    return da.from_array(rows, chunks=(min(50_000, case["n"] // 4), -1))
-
-
 def ours_on_dask(rows, case):
     with dask.config.set(scheduler="threads"):
-        return ours(partitioned(rows, case), case)
+        return ours(rows, case)
 
 
 def plain_on_dask(rows, case):
     with dask.config.set(scheduler="threads"):
-        dask_ml.PCA(K, random_state=0).fit(partitioned(rows, case))
-    return "?"
+        dask_ml.PCA(K, random_state=0).fit(rows)
+    return ""
 
 
 ARMS = {
@@ -132,6 +141,7 @@ ARMS = {
     "RobustPCA on Dask": ours_on_dask,
     "dask-ml's PCA": plain_on_dask,
 }
+ON_DASK = ("RobustPCA on Dask", "dask-ml's PCA")
 PEERS = {"RobustPCA": "IncrementalPCA", "RobustPCA on Dask": "dask-ml's PCA"}
 
 
@@ -146,7 +156,7 @@ def peak():
 
 def run_here(arm, case):
     """One arm on one case in this process."""
-    rows = load(case)
+    rows = partitioned(case) if arm in ON_DASK else load(case)
     before, start = peak(), time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
