@@ -1,4 +1,4 @@
-"""Rows per second, peak memory and passes as data grow, beside scikit-learn's IncrementalPCA.
+"""Rows per second, peak memory and passes as data grow, beside plain PCAs that scale as well.
 
     python benchmarks/scale.py                  # n = 1e5, 1e6, 1e7 at m = 100, and sparse rows
     python benchmarks/scale.py --largest 1e6    # up to so many rows
@@ -10,7 +10,9 @@ Every fit runs in a process of its own, whose peak of memory is its own: `peak` 
 process, `more` what is above the process before the fit (rows in memory are in the first only).
 A pass is one reading of all rows;
 "rows/s" counts a row once, however often it was read. Files are written to a temporary folder
-(`--folder` for another) and deleted.
+(`--folder` for another) and deleted; 1e7 rows are in one, which every arm reads. The peers are
+scikit-learn's IncrementalPCA and, on the same Dask array as ours and on Dask's threads, dask-ml's
+PCA: no dependency of the project's, but pip install dask-ml. The last column is ours by its peer's.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ import time
 import warnings
 from pathlib import Path
 
+import dask
+import dask.array as da
 import numpy as np
 from scipy import sparse
 from sklearn.decomposition import IncrementalPCA
@@ -31,6 +35,11 @@ from threadpoolctl import threadpool_limits
 
 from timing import machine
 from trueaxis import RobustPCA
+
+try:
+    from dask_ml import decomposition as dask_ml
+except Exception as reason:  # it may be absent, or older than the scikit-learn it imports
+    dask_ml, absent = None, reason
 
 M, K, TOL = 100, 10, 1e-4
 STEP = 20_000  # rows that are made, and given to IncrementalPCA, at once
@@ -69,6 +78,21 @@ def write(path, n):
 # What a case is made of, and the arms that fit it. Another peer is another arm.
 
 
+def partition(path, size, block_id=None):
+    """Rows of a file, read when Dask asks for them."""
+    i = block_id[0] * size
+    return np.array(np.load(path, mmap_mode="r")[i : i + size])
+
+
+def partitioned(case):
+    """A Dask array: partitions that are in memory, or that are read from a file in every pass."""
+    n, size = case["n"], min(50_000, case["n"] // 4)
+    if case["kind"] == "file":
+        chunks = ((size,) * (n // size), (case["m"],))
+        return da.map_blocks(partition, case["path"], size, chunks=chunks, dtype=float)
+    return da.from_array(load(case), chunks=(size, -1))
+
+
 def load(case):
     """The rows of a case, as the arms get them."""
     kind, n, m = case["kind"], case["n"], case["m"]
@@ -100,7 +124,25 @@ def incremental(rows, case):
     return 1
 
 
-ARMS = {"RobustPCA": ours, "IncrementalPCA": incremental}
+def ours_on_dask(rows, case):
+    with dask.config.set(scheduler="threads"):
+        return ours(rows, case)
+
+
+def plain_on_dask(rows, case):
+    with dask.config.set(scheduler="threads"):
+        dask_ml.PCA(K, random_state=0).fit(rows)
+    return ""
+
+
+ARMS = {
+    "RobustPCA": ours,
+    "IncrementalPCA": incremental,
+    "RobustPCA on Dask": ours_on_dask,
+    "dask-ml's PCA": plain_on_dask,
+}
+ON_DASK = ("RobustPCA on Dask", "dask-ml's PCA")
+PEERS = {"RobustPCA": "IncrementalPCA", "RobustPCA on Dask": "dask-ml's PCA"}
 
 
 def peak():
@@ -114,7 +156,7 @@ def peak():
 
 def run_here(arm, case):
     """One arm on one case in this process."""
-    rows = load(case)
+    rows = partitioned(case) if arm in ON_DASK else load(case)
     before, start = peak(), time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -130,17 +172,18 @@ def run(arm, case):
     return json.loads(found.stdout.splitlines()[-1])
 
 
-def table(title, cases, arms=tuple(ARMS)):
-    print(f"\n{title}\n\n| rows | arm | s | rows/s | passes | peak MB | more MB | of its time |")
+def table(title, cases, arms=("RobustPCA", "IncrementalPCA")):
+    print(f"\n{title}\n\n| rows | arm | s | rows/s | passes | peak MB | more MB | of its peer's |")
     print("|" + "---|" * 8)
     for name, case in cases:
         found = {arm: run(arm, case) for arm in arms}
         for arm, seen in found.items():
-            ratio = seen["seconds"] / found[arms[-1]]["seconds"]
+            peer = found.get(PEERS.get(arm))
+            ratio = f"{seen['seconds'] / peer['seconds']:.2f}" if peer else ""
             cells = [
                 name, arm, f"{seen['seconds']:.2f}", f"{case['n'] / seen['seconds']:.3g}",
                 str(seen["passes"]), f"{seen['peak']:.0f}", f"{seen['peak'] - seen['before']:.0f}",
-                f"{ratio:.2f}",
+                ratio,
             ]  # fmt: skip
             print(f"| {' | '.join(cells)} |", flush=True)
 
@@ -206,20 +249,33 @@ def main():
     print(f"{time.strftime('%Y-%m-%d')}, {machine()}, k = {K}, tol = {TOL:g}", flush=True)
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         if options.file:
-            arms = ("RobustPCA",) if options.no_peer else tuple(ARMS)
+            arms = ("RobustPCA",) if options.no_peer else ("RobustPCA", "IncrementalPCA")
             file_table(int(options.rows or 1e7), folder, arms)
         if options.memmap:
             memmap_ratio(int(options.rows or 1e6), folder)
-    if options.sparse:
-        cases = [
-            (f"{n:.0e}×{m}, density 1e-3", {"kind": "sparse", "n": n, "m": m, "density": 1e-3})
-            for n, m in ((1_000_000, 10_000), (2000, 100_000))
-        ]
-        table("Sparse rows", cases, ("RobustPCA",))
-    if options.file or options.memmap or options.sparse:
-        return
-    sizes = [n for n in (100_000, 1_000_000, 10_000_000) if n <= options.largest]
-    table("In memory", [(f"{n:.0e}×{M}", {"kind": "memory", "n": n, "m": M}) for n in sizes])
+        if options.sparse:
+            cases = [
+                (f"{n:.0e}×{m}, density 1e-3", {"kind": "sparse", "n": n, "m": m, "density": 1e-3})
+                for n, m in ((1_000_000, 10_000), (2000, 100_000))
+            ]
+            table("Sparse rows", cases, ("RobustPCA",))
+        if not (options.file or options.memmap or options.sparse):
+            grow([n for n in (100_000, 1_000_000, 10_000_000) if n <= options.largest], folder)
+
+
+def grow(sizes, folder):
+    """Ever more rows, and sparse ones, for every arm."""
+    arms = tuple(arm for arm in ARMS if dask_ml is not None or arm != "dask-ml's PCA")
+    if dask_ml is None:
+        print(f"dask-ml is left out: {absent}")
+    for n in sizes:
+        case, name = {"kind": "memory", "n": n, "m": M}, "in memory"
+        if n > 2_000_000:
+            path = Path(folder) / "rows.npy"
+            write(path, n)
+            case |= {"kind": "file", "path": str(path)}
+            name = f"a file of {path.stat().st_size / 1e9:.0f} GB"
+        table(f"Dense rows, {name}", [(f"{n:.0e}×{M}", case)], arms)
     case = {"kind": "sparse", "n": 100_000, "m": 1000, "density": 1e-2, "batch": 5000}
     table("Sparse rows", [("1e5×1000, density 1e-2", case)])
 

@@ -5,8 +5,9 @@
 
 dask-ml is no dependency of the project's: pip install dask-ml for its rows of the table. Arms take
 turns; a ratio is one of medians of the same run. On a busy machine that of CPU seconds, summed over
-the process and the workers, says more. The cluster is a LocalCluster of two workers with a thread
-each, its rows persisted; the threads are those of Dask's own scheduler.
+the process and the workers, says more. The clusters are LocalClusters of two workers with a thread
+each and of one with two threads, the rows persisted on them: all arms have their rows in memory.
+The threads are those of Dask's own scheduler.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ import argparse
 import os
 import time
 import warnings
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from statistics import median
 
 import dask
 import dask.array as da
 import numpy as np
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, wait
 
 from speed import fit, make
 from timing import machine
@@ -40,6 +41,20 @@ def block(n, m, block_id=None):
 def seconds_of_cpu():
     times = os.times()
     return times.user + times.system
+
+
+@contextmanager
+def cluster(workers, threads):
+    with (
+        LocalCluster(
+            n_workers=workers,
+            threads_per_worker=threads,
+            dashboard_address=None,
+            scheduler_kwargs={"dashboard_address": ":0"},  # any free port for its own pages
+        ) as started,
+        Client(started, set_as_default=False) as client,
+    ):
+        yield client
 
 
 @contextmanager
@@ -93,19 +108,18 @@ def main():
     options = parser.parse_args()
     m, k, size = options.columns, options.components, options.rows // options.partitions
     chunks = ((size,) * options.partitions, (m,))
-    with (
-        LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            dashboard_address=None,
-            scheduler_kwargs={"dashboard_address": ":0"},  # any free port for its own pages
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
+    with ExitStack() as stack:
         lazy = da.map_blocks(block, size, m, chunks=chunks, dtype=float)
-        with on_cluster(client):
-            remote = lazy.persist()
-            X = remote.compute()
+        clients = {}
+        for workers, threads in ((2, 1), (1, 2)):
+            client = stack.enter_context(cluster(workers, threads))
+            with on_cluster(client):
+                remote = lazy.persist()
+                wait(remote)
+            clients[f"cluster, {workers}×{threads}"] = client, remote
+        # Made anew: what is computed from persisted partitions is put together on one worker, which
+        # keeps them all from then on.
+        X = lazy.compute(scheduler="threads")
         local = da.from_array(X, chunks=chunks)
 
         def here():
@@ -128,22 +142,22 @@ def main():
         arms = {
             "in memory": here,
             "threads": there(local, on_threads),
-            "cluster": there(remote, on_cluster, client),
         }
+        arms |= {name: there(rows, on_cluster, client) for name, (client, rows) in clients.items()}
         peers = {}
         if dask_ml is None:
             print(f"dask-ml is left out: {absent}")
         elif options.peers:
-            peers = {
-                "dask-ml, threads": peer(local, on_threads),
-                "dask-ml, cluster": peer(remote, on_cluster, client),
-            }
+            peers = {"dask-ml, threads": peer(local, on_threads)}
+            for name, (client, rows) in clients.items():
+                peers[f"dask-ml, {name}"] = peer(rows, on_cluster, client)
         print(
             f"{time.strftime('%Y-%m-%d')}, {machine()}, load {os.getloadavg()[0]:.1f}; "
             f"{len(X)}×{m}, k = {k}, p = 1, tol {options.tol:.0e}, {options.partitions} partitions"
         )
-        found = turns(arms, [client], options.repeats)
-        found |= turns(peers, [client], options.peers)
+        everywhere = [client for client, _ in clients.values()]
+        found = turns(arms, everywhere, options.repeats)
+        found |= turns(peers, everywhere, options.peers)
         dense = here()
         print(
             "| arm | s | CPU s | ratio | CPU ratio | passes | angle to in memory |\n|" + "---|" * 7
@@ -152,7 +166,7 @@ def main():
         for name, (wall, used) in found.items():
             cells = [name, f"{wall:.2f}", f"{used:.2f}", f"{wall / base[0]:.2f}",
                      f"{used / base[1]:.2f}"]  # fmt: skip
-            if name in ("threads", "cluster"):
+            if name in arms and name != "in memory":
                 model = arms[name]()
                 angle = model.subspace_.angles(dense.subspace_).max()
                 cells += [str(model.n_sweeps_), f"{angle:.0e}"]

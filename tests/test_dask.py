@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import signal
@@ -16,7 +17,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, wait
 from scipy import sparse
 
 from helpers import heavy_tailed
@@ -26,7 +27,8 @@ from trueaxis._sweep import Sweep, row_terms
 from trueaxis._threads import Workers
 from trueaxis.datasets import make_contaminated
 from trueaxis.losses import L2p
-from trueaxis.sources.dask import DaskSource
+from trueaxis.sources.dask import DaskSource, graph
+from trueaxis.sources.dask.graph import futures_in, placed
 
 N, M, K = 6000, 12, 3
 CHUNKS = (1000, 1, 2500, 2499)
@@ -222,6 +224,46 @@ def test_the_same_bits_on_each_run_and_scheduler(X):
     assert all(np.array_equal(found[0], other) for other in found[1:])
 
 
+def test_what_lies_together_is_read_by_one_task_and_sums_to_the_same_bits(X, cluster):
+    with dask.config.set(scheduler="synchronous"):
+        alone = RobustPCA(K).fit(chunked(X, (500,) * 12)).components_
+    with cluster.as_current():
+        rows = chunked(X, (500,) * 12).persist()
+        wait(rows)
+        placement = placed(DaskSource(rows)._blocks, futures_in(rows))
+        groups = placement.groups(range(12), 1.0, 100.0)
+        assert len(groups) == len(set(placement.homes)) < 12
+        assert sorted(i for group in groups for i in group) == list(range(12))
+        np.testing.assert_array_equal(RobustPCA(K).fit(rows).components_, alone)
+
+
+def test_trees_and_large_tasks_change_nothing(X, cluster, monkeypatch):
+    W = np.linalg.qr(np.random.default_rng(0).standard_normal((M, K)))[0]
+    sweep = Sweep.at(Subspace(W, X.mean(axis=0)), None, L2p(1.0), np.dtype(np.float64))
+    rows = chunked(X, (100,) * 60)
+    whole = DaskSource(rows).reduce(sweep)
+    monkeypatch.setattr(graph, "_CARRIED", 0)
+    with cluster.as_current():
+        np.testing.assert_array_equal(DaskSource(rows).reduce(sweep).product, whole.product)
+    monkeypatch.setattr(graph, "_FAN", 3)
+    found = DaskSource(rows).reduce(sweep)
+    np.testing.assert_allclose(found.product, whole.product, rtol=1e-12)
+    np.testing.assert_array_equal(DaskSource(rows).reduce(sweep).product, found.product)
+
+
+def test_lazy_results_hold_what_was_persisted(X, cluster):
+    pca = RobustPCA(K).fit(X)
+    with cluster.as_current():
+        rows = chunked(X).persist()
+        wait(rows)
+        Z = pca.transform(rows)
+        del rows
+        gc.collect()
+        cluster.run(int)  # a round trip: what is to be forgotten is forgotten
+        assert any(cluster.has_what().values())
+        np.testing.assert_allclose(Z.compute(), pca.transform(X), atol=1e-12)
+
+
 class Graphs:
     """A scheduler that notes how many bytes the result of each graph has."""
 
@@ -371,8 +413,8 @@ def made(block_id=None):
     return heavy_tailed(5000, 20, seed=block_id[0])
 
 
-@pytest.mark.parametrize("wait", [0.0, 0.03], ids=["between sweeps", "in a sweep"])
-def test_a_fit_survives_the_loss_of_a_worker(cluster, wait):
+@pytest.mark.parametrize("pause", [0.0, 0.03], ids=["between sweeps", "in a sweep"])
+def test_a_fit_survives_the_loss_of_a_worker(cluster, pause):
     with cluster.as_current():
         cluster.wait_for_workers(2, timeout=60)  # the nanny starts another for one that was lost
         rows = da.map_blocks(made, chunks=((5000,) * 8, (20,)), dtype=float).persist()
@@ -383,9 +425,9 @@ def test_a_fit_survives_the_loss_of_a_worker(cluster, wait):
         def lose(subspace, record):
             if record.iteration == 1 and not killers:
                 lost.append(next(iter(cluster.run(os.getpid).values())))
-                killers.append(threading.Timer(wait, os.kill, (lost[0], signal.SIGKILL)))
+                killers.append(threading.Timer(pause, os.kill, (lost[0], signal.SIGKILL)))
                 killers[0].start()
-                if not wait:
+                if not pause:
                     killers[0].join()
 
         pca = RobustPCA(K, tol=1e-10, callback=lose).fit(rows, sample_weight=omega)

@@ -447,6 +447,9 @@ def test_a_wrong_dtype_is_named(dtype, tmp_path):
     np.save(tmp_path / "rows.npy", rows)
     refused(tmp_path / "rows.npy", r"rows\.npy' has dtype .*real numbers")
     refused(Blocks(rows, size=10), r"block 0 of the Blocks has dtype .*real numbers")
+    if dtype is not object:  # which no file can be mapped as
+        mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
+        refused(mapped, r"memory map of '.*rows\.npy' has dtype .*real numbers")
 
 
 def test_wrong_shapes_are_named(tmp_path):

@@ -61,8 +61,8 @@ SOLE_USER = {
     "PIL": "video/_images.py",
     "imageio": "video/_movies.py",
     "av": "video/_movies.py",
-    "dask": "sources/dask.py",
-    "distributed": "sources/dask.py",
+    "dask": "sources/dask",
+    "distributed": "sources/dask",
     f"{ROOT}._kernels": "_products/dense.py",
 }
 MOST_LINES = 320

@@ -3,12 +3,14 @@
 import pickle
 import warnings
 
+import dask.array as da
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
 from helpers import data_sets, heavy_tailed, projector, random_basis
@@ -16,6 +18,7 @@ from trueaxis import BreakdownWarning, PCAOutlierDetector, RobustPCA
 from trueaxis._gaps import GappyBlock
 from trueaxis._products import complete_rows, padded_columns, project, split_center
 from trueaxis.datasets import make_contaminated
+from trueaxis.sources import RowBlocks
 
 
 def with_gaps(X, share, seed=0):
@@ -160,6 +163,37 @@ def test_a_row_without_more_entries_than_axes_counts_for_nothing():
     np.testing.assert_allclose(pca.components_, alone.components_, atol=1e-12)
     assert not pca.transform(X[10:11]).any()
     np.testing.assert_allclose(pca.inverse_transform(pca.transform(X[10:11]))[0], pca.mean_)
+
+
+def in_file(X, folder):
+    np.save(folder / "rows.npy", X)
+    return folder / "rows.npy"
+
+
+def in_blocks(X, folder):
+    return RowBlocks(lambda: (X[i : i + 90] for i in range(0, len(X), 90)))
+
+
+def in_partitions(X, folder):
+    return da.from_array(X, chunks=(130, -1))
+
+
+@pytest.mark.parametrize("kept", [in_file, in_blocks, in_partitions])
+@pytest.mark.parametrize("bare", [[], [0, 89, 90, 399]], ids=["all count", "some are bare"])
+@pytest.mark.parametrize("weigh", [False, True])
+def test_rows_in_blocks_count_what_they_count_in_memory(kept, bare, weigh, tmp_path):
+    X = with_gaps(heavy_tailed(400, 6, 5, df=4), 0.05)
+    X[np.isnan(X).sum(axis=1) > 3] = 1.0
+    X[bare, 1:] = 100.0
+    X[bare, 2:] = np.nan
+    omega = np.random.default_rng(2).integers(0, 3, len(X)) if weigh else None
+    pca = RobustPCA(2, missing="nan")
+    expected = clone(pca).fit(X, sample_weight=omega)
+    found = pca.fit(kept(X, tmp_path), sample_weight=omega)
+    np.testing.assert_allclose(found.components_, expected.components_, atol=1e-8)
+    np.testing.assert_allclose(found.mean_, expected.mean_, atol=1e-8)
+    for name in ("explained_variance_", "noise_variance_", "objective_", "n_samples_"):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-8)
 
 
 @pytest.mark.parametrize("whiten", [False, True])

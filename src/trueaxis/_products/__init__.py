@@ -19,6 +19,7 @@ from trueaxis._products.base import (
 )
 from trueaxis._products.dense import DenseProjection, add_outer, times, transposed_times
 from trueaxis._products.missing import complete_rows
+from trueaxis._products.scratch import scratch
 
 __all__ = [
     "Block",
@@ -31,6 +32,7 @@ __all__ = [
     "dense_rows",
     "padded_columns",
     "project",
+    "scratch",
     "split_center",
     "squared_norms",
     "times",

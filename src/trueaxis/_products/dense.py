@@ -8,7 +8,6 @@ handles at a third of the speed (``benchmarks/sweep.py``).
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
@@ -18,7 +17,6 @@ import numpy as np
 from trueaxis._products.base import (
     Center,
     accumulate_twice,
-    aligned,
     dense_rows,
     on_line,
     padded_columns,
@@ -27,6 +25,7 @@ from trueaxis._products.base import (
     split_center,
     squared_norms,
 )
+from trueaxis._products.scratch import scratch
 from trueaxis._typing import Array, Float64Array
 
 kernels: ModuleType | None
@@ -43,7 +42,6 @@ _PAIRS = {
     (np.dtype(np.float64), np.dtype(np.float32)),
 }
 _EVERY = slice(None)
-_scratch = threading.local()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +89,7 @@ def _(block: np.ndarray, center: Center, P: Array, inner: int) -> DenseProjectio
     if kernels is None or not _compiled(block, P):
         return project_reference(block, center, P, inner)
     n, P = len(block), on_line(P)
-    Z = _buffer("Z", (n, P.shape[1]), P.dtype)
+    Z = scratch("Z", (n, P.shape[1]), P.dtype)
     squares, inside = np.empty(n), np.empty(n)
     kernels.project(block, *center.parts(block.dtype), P, inner, Z, squares, inside)
     return DenseProjection(block, center, Z, squares, inside)
@@ -200,22 +198,8 @@ def _compiled(rows: Array, products: Array) -> bool:
 
 def _subtract(block: Array, center: Center, dtype: np.dtype) -> Array:
     hi, lo = center.parts(block.dtype)
-    B = _buffer("B", block.shape, dtype)
+    B = scratch("B", block.shape, dtype)
     np.subtract(block, hi, out=B)
     if lo is not None:
         B -= lo
     return B
-
-
-def _buffer(name: str, shape: tuple[int, ...], dtype: np.dtype) -> Array:
-    """A C-ordered array of this thread's own, reused from call to call.
-
-    A fresh one of this size would come as untouched pages from the system for every block, which
-    takes as long as the products do.
-    """
-    rows, columns = shape
-    kept = getattr(_scratch, name, None)
-    if kept is None or kept.dtype != dtype or kept.size < rows * columns:
-        kept = aligned(rows, columns, dtype)
-        setattr(_scratch, name, kept)
-    return np.asarray(kept.reshape(-1)[: rows * columns].reshape(shape))

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import chdtr, chdtri
 
 from trueaxis import outliers
+from trueaxis._products import scratch
 from trueaxis._subspace import Subspace
 from trueaxis._sweep import row_squares
 from trueaxis._typing import Array, Float64Array
@@ -70,7 +71,8 @@ class Reach:
             return near
         T = self.whitening.astype(Z.dtype, copy=False)
         # One row of Y for a column of T: sums over few numbers each are slow.
-        Y = T.T @ Z.T
+        Y = scratch("whitened", Z.T.shape, Z.dtype)
+        np.matmul(T.T, Z.T, out=Y)
         Y -= (self.location @ T).astype(Z.dtype)[:, None]
         squares = np.einsum("ij,ij->j", Y, Y)
         return np.asarray(near & (squares <= chdtri(len(self.location), 1 - _SCORE)))

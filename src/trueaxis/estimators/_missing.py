@@ -68,23 +68,22 @@ def settle(
         return source, weights
     n, m = source.shape
     inner = source.inner
-    if _columns(source, None).sum() == n * m:
+    known = isinstance(n_components, Integral) and 0 < int(n_components) < m
+    axes = int(n_components) if known else min(_MOST_AXES, m // 2)
+    seen = source.posed(Workers(1), weights=weights).reduce(_Look(axes))
+    if seen.entries == n * m:
         inner.passes += 1
         return inner, weights
-    if source.has_rows:
-        counts = source.collect(_observed_in_rows)
-        known = isinstance(n_components, Integral) and 0 < int(n_components) < m
-        axes = int(n_components) if known else min(_MOST_AXES, m // 2)
-        weights = np.ones(n) if weights is None else weights
-        weights = np.where(counts > axes, weights, 0.0)
+    if seen.bare.size:
+        weights = np.ones(n) if weights is None else weights.copy()
+        weights[seen.bare] = 0.0
         if not weights.any():
             raise ValueError(
                 f"No row of X has more than {axes} observed entries, which a fit of {axes} "
                 "component(s) needs to see any residual. Pass a smaller n_components, or data "
                 "with fewer gaps."
             )
-    columns = _columns(source, weights)
-    empty = np.flatnonzero(columns == 0)
+    empty = np.flatnonzero(seen.columns == 0)
     if empty.size:
         name = f" ({names[empty[0]]!r})" if names is not None else ""
         raise ValueError(
@@ -92,8 +91,8 @@ def settle(
             f"count ({empty.size} such column(s) in all). Drop it: nothing tells where it lies."
         )
     rows = n if weights is None else np.count_nonzero(weights)
-    settled = GappySource(inner, float(columns.sum()) / (rows * m))
-    settled.passes = 2 + source.has_rows
+    settled = GappySource(inner, float(seen.columns.sum()) / (rows * m))
+    settled.passes = 1
     return settled, weights
 
 
@@ -103,17 +102,50 @@ def column_means(source: Source) -> Float64Array:
     return np.asarray(total.sums / np.maximum(total.counts, 1))
 
 
-def _columns(source: GappySource, weights: Float64Array | None) -> Array:
-    return source.posed(Workers(1), weights=weights).reduce(_Columns.of).counts
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What of some rows was observed.
+
+    =======  ==================================================
+    rows     how many there are
+    bare     numbers of those that no axes leave a residual
+    entries  observed entries of all rows
+    columns  observed entries of each column, in those that count
+    =======  ==================================================
+    """
+
+    rows: int
+    bare: Array
+    entries: int
+    columns: Array
+
+    def __add__(self, other: _Seen) -> _Seen:
+        return _Seen(
+            self.rows + other.rows,
+            np.concatenate([self.bare, self.rows + other.bare]),
+            self.entries + other.entries,
+            self.columns + other.columns,
+        )
 
 
-def _observed_in_rows(block: GappyBlock) -> Array:
-    return np.asarray(block.observed.sum(axis=1))
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """A block in, what was `_Seen` of it out, for a fit of so many axes."""
+
+    axes: int
+
+    def __call__(self, block: GappyBlock, omega: Float64Array | None) -> _Seen:
+        observed = block.observed
+        counts = observed.sum(axis=1)
+        telling = counts > self.axes
+        counted = telling if omega is None else telling & (omega > 0)
+        bare = np.flatnonzero(~telling)
+        return _Seen(len(counts), bare, int(counts.sum()), observed[counted].sum(axis=0))
 
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """How many entries each column has in the rows that count, and their sums."""
+    """How many observed entries each column has, and their sums."""
 
     counts: Array
     sums: Float64Array

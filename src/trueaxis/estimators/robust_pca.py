@@ -231,14 +231,15 @@ class RobustPCA(Recorded, StreamFitter):
         names = getattr(self, "feature_names_in_", None)
         X, weights = _missing.settle(X, weights, self.n_components, names)
         present = slice(None) if weights is None or (weights > 0).all() else weights > 0
-        rows = X if isinstance(present, slice) else X.where(present)
         held = None if weights is None else weights[present]
         total = float(n if weights is None else weights.sum())
         # Whole weights stand for repeated rows, and may allow as many more components.
         counts = weights is None or not np.any(weights % 1.0)
-        most = min(int(total) if counts else rows.shape[0], m)
+        most = min(int(total) if counts else n if held is None else len(held), m)
         n_components = _inputs.check_n_components(self.n_components, most, n, m)
         settings = Settings.of(self, n_components, m)
+        X = X.entries() if settings.loss.entrywise else X
+        rows = X if isinstance(present, slice) else X.where(present)
         power = settings.degree
         rng = check_random_state(0 if self.random_state is None else self.random_state)
         with Workers.start(self.n_jobs) as workers:

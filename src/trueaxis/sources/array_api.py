@@ -9,6 +9,7 @@ import numpy as np
 from trueaxis._device import DeviceBlock, like, namespace, to_host
 from trueaxis._typing import Array, Float64Array
 from trueaxis.sources.base import BlockSource, partition
+from trueaxis.sources.dense import DenseSource
 
 _BLOCK_BYTES = 1 << 25  # the deviations of a block are written; many small ones keep a device idle
 
@@ -18,8 +19,8 @@ class ArrayApiSource(BlockSource):
 
     The library has threads of its own: blocks are handed out one after the other. Numbers a row and
     sums come to the host, where losses and solvers run, and with them the rows of samples. All rows
-    come in two cases: where they are fewer than the columns, which a copy of them is reduced by,
-    and, a part at a time, where a loss is one of the entries of residuals (ℓ1).
+    come in two cases, and once: where they are fewer than the columns, which a copy of them is
+    reduced by, and where a loss is one of the entries of residuals (ℓ1).
 
     Parameters
     ----------
@@ -66,6 +67,10 @@ class ArrayApiSource(BlockSource):
     def wide(self) -> Array:
         """All rows on the host: they are fewer than the columns."""
         return to_host(self.array)
+
+    def entries(self) -> DenseSource:
+        """The rows on the host, copied where they live elsewhere."""
+        return DenseSource(to_host(self.array))
 
     def _block(self, rows: slice) -> DeviceBlock:
         block = self.array[rows, :]

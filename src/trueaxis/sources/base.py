@@ -119,6 +119,10 @@ class Source(ABC):
         """All rows as one array, dense or sparse and not in units, or None where they are not."""
         return None
 
+    def entries(self) -> Source:
+        """The same rows where NumPy has their entries, which some losses ask for in every sweep."""
+        return self
+
     def foresee(self, rows: list[Array]) -> None:  # noqa: B027  # most have them at hand
         """Be told of rows that `take` will be asked for: where they are read, once is enough."""
 

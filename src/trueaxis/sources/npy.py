@@ -46,7 +46,7 @@ class NpySource(StreamSource):
             whole = (self._size - offset) // max(1, self._row_bytes)
             raise ValueError(
                 f"{self.place} is truncated: it should hold {n} rows of {m} columns and ends "
-                f"within row {whole}."
+                f"within row {whole}. Write it again."
             )
 
     def block_name(self, number: int) -> str:
@@ -104,7 +104,9 @@ def open_npy(path: Path) -> Source:
             read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
             shape, fortran, dtype = read(file)
         except (ValueError, EOFError, OSError) as error:
-            raise ValueError(f"{place} is no .npy file, or truncated: {error}.") from None
+            raise ValueError(
+                f"{place} is no .npy file, or truncated: {error}. Write it with numpy.save."
+            ) from None
         offset = file.tell()
     dtype = checked_dtype(dtype, place)
     if len(shape) != 2:
@@ -113,6 +115,8 @@ def open_npy(path: Path) -> Source:
     if fortran and n * m:
         # Rows of this order are nowhere in one piece.
         if os.stat(path).st_size < offset + n * m * dtype.itemsize:
-            raise ValueError(f"{place} is truncated: it should hold an array of shape {shape}.")
+            raise ValueError(
+                f"{place} is truncated: it should hold an array of shape {shape}. Write it again."
+            )
         return MappedSource(np.memmap(path, dtype, "r", offset, (n, m), "F"))
     return NpySource(path, (n, m), dtype, offset)

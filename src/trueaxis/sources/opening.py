@@ -16,6 +16,7 @@ from trueaxis.sources.mapped import MappedSource
 from trueaxis.sources.npy import open_npy
 from trueaxis.sources.parquet import ParquetSource
 from trueaxis.sources.sliced import SlicedSource
+from trueaxis.sources.stream import checked_dtype
 
 _PARQUET = (".parquet", ".pq")
 # What arrays in memory or on a device have, lazy arrays, and frames: none of them is a file.
@@ -41,8 +42,10 @@ def open_source(X: Any) -> Source | None:
     if isinstance(X, str | os.PathLike):
         return open_path(Path(X))
     if isinstance(X, np.memmap):
-        real = X.ndim == 2 and X.size and X.dtype.kind in "biuf"
-        return MappedSource(X) if real and getattr(X, "_mmap", None) is not None else None
+        if getattr(X, "_mmap", None) is None:  # a copy, or the result of a computation
+            return None
+        checked_dtype(X.dtype, f"The memory map of {str(X.filename)!r}")
+        return MappedSource(X) if X.ndim == 2 and X.size else None
     if isinstance(X, np.ndarray) or sparse.issparse(X):
         return None
     if any(hasattr(X, name) for name in _ELSEWHERE):

@@ -176,7 +176,8 @@ def _open(file: Path) -> Any:
         if isinstance(error, FileNotFoundError):
             raise
         raise ValueError(
-            f"{str(file)!r} is no Parquet file, or truncated: {_first_line(error)}"
+            f"{str(file)!r} is no Parquet file, or truncated: {_first_line(error)}. "
+            "Write it again, or take it out of its folder."
         ) from error
 
 
@@ -188,7 +189,8 @@ def _types_of(file: Path, schema: Any, wanted: list[str], first: Path, every: bo
         other = f", which {first.name!r} has" if every else ""
         raise ValueError(
             f"{str(file)!r} has no column {which}{other}; it has "
-            f"{', '.join(map(repr, schema.names[:20]))}."
+            f"{', '.join(map(repr, schema.names[:20]))}. Write that file again, or name the "
+            "columns to be used: ParquetSource(path, columns=[...])."
         )
     further = [name for name in schema.names if name not in wanted]
     if every and further:

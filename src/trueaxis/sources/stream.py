@@ -214,7 +214,9 @@ def products_dtype(stored: np.dtype) -> np.dtype:
 def checked_dtype(dtype: Any, where: str) -> np.dtype:
     """The dtype, if its values are real numbers."""
     if not isinstance(dtype, np.dtype) or dtype.kind not in _REAL:
-        raise ValueError(f"{where} has dtype {dtype}; its values must be real numbers.")
+        raise ValueError(
+            f"{where} has dtype {dtype}; its values must be real numbers. Convert them with astype."
+        )
     return dtype
 
 
@@ -236,6 +238,7 @@ def checked_block(block: Any, columns: int | None, where: str) -> Any:
     checked_dtype(block.dtype, where)
     if columns is not None and block.shape[1] != columns:
         raise ValueError(
-            f"{where} has {block.shape[1]} columns, where those before it have {columns}."
+            f"{where} has {block.shape[1]} columns, where those before it have {columns}. Every "
+            "block must have the same columns."
         )
     return block

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from functools import reduce
-from operator import add
+from functools import partial
 from typing import Any, Self
 from uuid import uuid4
 
@@ -13,26 +12,26 @@ import dask.array
 import numpy as np
 from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
-from dask.task_spec import Task, TaskRef
+from dask.task_spec import Task
 from dask.utils import parse_bytes
 from scipy import sparse
 
 from trueaxis._threads import Workers
 from trueaxis._typing import Array, Float64Array
 from trueaxis.sources.base import Kernel, Source, T
-from trueaxis.sources.partition import Collect, Partition, Reduce, Stack, Take, precision, run
-
-_FAN = 8  # sums that one task merges
+from trueaxis.sources.dask.graph import Graph, futures_in, itself, placed
+from trueaxis.sources.dask.partition import Collect, Partition, Reduce, Stack, Take, precision
+from trueaxis.sources.dask.placement import Placement
 
 
 class DaskSource(Source):
     """Partitions of a Dask array or DataFrame, on the scheduler that the user has set.
 
-    A sweep is one task graph. A task reads one partition, in blocks of rows that stay in cache as
-    those of `DenseSource` do, with BLAS on one thread; the sums are merged eight at a time, in a
-    tree that depends on the number of partitions alone: each run gives the same bits. Only sums,
-    and the rows that `take` asks for, leave the workers; `collect` returns a lazy array. What is
-    lost with a worker Dask makes again, from what X was made from.
+    A sweep is one task graph. A task reads a partition, or a few that lie on one worker, in blocks
+    of rows that stay in cache as those of `DenseSource` do, with BLAS on one thread. The sums of
+    the partitions are added in a tree that depends on their number alone: each run gives the same
+    bits. Only sums, and the rows that `take` asks for, leave the workers; `collect` returns a lazy
+    array. What is lost with a worker Dask makes again, from what X was made from.
 
     Every sweep computes the partitions anew unless they are persisted: where the memory of the
     workers holds the rows, ``X = X.persist()`` comes before the fit.
@@ -69,6 +68,7 @@ class DaskSource(Source):
             self._columns = X.shape[1]
             self._answers = precision({None: X.dtype})
             lengths, is_sparse = X.chunks[0], sparse.issparse(X._meta)
+        self._futures = futures_in(X)
         self._blocks: list[Delayed] = list(np.ravel(np.array(X.to_delayed(), dtype=object)))
         self._first = None if lengths is None else _ends(lengths)
         self._dtype = np.dtype(np.float64) if is_sparse else self._answers
@@ -78,6 +78,7 @@ class DaskSource(Source):
         self._present: Array | None = None
         self._parts: list[Delayed] | None = None  # the weights, by partition, on the workers
         self._foreseen: tuple[Array, Array] | None = None
+        self._placement: Placement | None = None
         self._refuse_nothing()
 
     @property
@@ -108,8 +109,9 @@ class DaskSource(Source):
         if weights is None:
             other._parts = None
         elif weights is not self.weights:
-            name, parts = _name(), np.split(weights, self._bounds[1:-1])
-            layer = {(name, i): Task((name, i), _itself, part) for i, part in enumerate(parts)}
+            name = f"trueaxis-{uuid4().hex}"
+            parts = np.split(weights, self._bounds[1:-1])
+            layer = {(name, i): Task((name, i), itself, part) for i, part in enumerate(parts)}
             graph = HighLevelGraph.from_collections(name, layer)
             other._parts = list(dask.persist(*(Delayed(key, graph, layer=name) for key in layer)))
         return other
@@ -131,12 +133,11 @@ class DaskSource(Source):
         """The same, with each partition shown to `check` when it is computed."""
         self.passes += 1
         like = kernel(self._example)[:0]
-        name, task = _name(), Collect(kernel, check, like)
-        numbers = range(len(self._blocks))
-        graph = self._graph(name, {(name, i) + (0,) * (like.ndim - 1): (i, task) for i in numbers})
-        lengths = tuple(np.nan for _ in numbers) if self._first is None else self._lengths
+        graph, partitions = Graph(self._inputs), len(self._blocks)
+        graph.each(Collect(kernel, check, like), partitions, like.ndim)
+        lengths = (np.nan,) * partitions if self._first is None else self._lengths
         chunks = (lengths, *((size,) for size in like.shape[1:]))
-        return dask.array.Array(graph, name, chunks, meta=like)
+        return dask.array.Array(graph.whole(self._futures), graph.name, chunks, meta=like)
 
     def take(self, rows: Array) -> tuple[Float64Array, Float64Array | None]:
         """A float64 copy of some rows, in rising order, and their weights: no others travel."""
@@ -222,63 +223,20 @@ class DaskSource(Source):
 
     def _sum(self, tasks: Sequence[tuple[int, Any]], unit: float | None = None) -> Any:
         """What tasks on some partitions return, added up in one graph and in a fixed order."""
-        name = _name()
-        keys: list[Any] = [(name, 0, place) for place in range(len(tasks))]
-        layer = dict(zip(keys, tasks, strict=True))
-        sums: dict[Any, Task] = {}
-        while len(keys) > 1:
-            level = keys[0][1] + 1
-            above = [(name, level, place) for place in range(-(-len(keys) // _FAN))]
-            for place, key in enumerate(above):
-                some = [TaskRef(below) for below in keys[place * _FAN : (place + 1) * _FAN]]
-                sums[key] = Task(key, _add, *some)
-            keys = above
-        graph = self._graph(name, layer, sums, unit)
-        return Delayed(keys[0], graph, layer=name).compute()
+        graph = Graph(partial(self._inputs, unit=unit))
+        size = self.shape[0] * self._columns * self._dtype.itemsize / len(self._blocks)
+        if self._placement is None or None in self._placement.homes:
+            self._placement = placed(self._blocks, self._futures)
+        return graph.total(tasks, self._placement, size)
 
-    def _graph(
-        self,
-        name: str,
-        tasks: dict[Any, tuple[int, Any]],
-        further: dict[Any, Task] | None = None,
-        unit: float | None = None,
-    ) -> HighLevelGraph:
-        """A graph of tasks, each on the partition with this number, and of further ones."""
-        layer: dict[Any, Any] = dict(further or {})
-        sent: dict[int, Any] = {}
-        needed: dict[int, Delayed] = {}
+    def _inputs(self, i: int, unit: float | None = None) -> tuple[Any, ...]:
+        """What a task on a partition is given: the partition, its block, unit, rows and weights."""
+        present = None
+        if self._present is not None and self._first is not None:
+            present = self._present[self._first[i] : self._first[i + 1]]
+        weights = None if self._parts is None else self._parts[i]
         unit = self.unit if unit is None else unit
-        for key, (i, task) in tasks.items():
-            # What tasks have in common is sent once, and not with each of them.
-            if id(task) not in sent:
-                sent[id(task)] = (f"{name}-task", len(sent))
-                layer[sent[id(task)]] = Task(sent[id(task)], _itself, task)
-            part, block = self._partition(i), self._blocks[i]
-            needed.setdefault(id(block.dask), block)
-            present = weights = None
-            if self._present is not None and self._first is not None:
-                present = self._present[self._first[i] : self._first[i + 1]]
-            if self._parts is not None:
-                needed.setdefault(id(self._parts[i].dask), self._parts[i])
-                weights = TaskRef(self._parts[i].key)
-            layer[key] = Task(
-                key, run, TaskRef(sent[id(task)]), part, TaskRef(block.key), unit, present, weights
-            )
-        return HighLevelGraph.from_collections(name, layer, list(needed.values()))
-
-
-def _add(*parts: Any) -> Any:
-    """The sum of the parts, from the first on."""
-    return reduce(add, parts)
-
-
-def _itself(thing: Any) -> Any:
-    """What travels to the workers as a task's argument: lost there, it is sent again."""
-    return thing
-
-
-def _name() -> str:
-    return f"trueaxis-{uuid4().hex}"
+        return self._partition(i), self._blocks[i], unit, present, weights
 
 
 def _ends(lengths: Any) -> Array:

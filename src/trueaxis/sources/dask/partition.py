@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -129,6 +131,18 @@ def run(
         if present is not None:
             rows = rows.where(present)
         return task(rows.posed(Workers(1), weights=weights, unit=unit))  # type: ignore[arg-type]
+
+
+def run_some(numbers: Sequence[int], *given: Any) -> dict[int, Any]:
+    """What several tasks tell, under these numbers; what `run` takes is given for each in turn."""
+    size = len(given) // len(numbers)
+    return {number: run(*given[at * size :][:size]) for at, number in enumerate(numbers)}
+
+
+def added(number: int, *found: dict[int, Any]) -> dict[int, Any]:
+    """The sum of what was found, from the lowest number on, under a number of its own."""
+    terms = {i: term for some in found for i, term in some.items()}
+    return {number: reduce(add, (terms[i] for i in sorted(terms)))}
 
 
 @dataclass(frozen=True)
