@@ -28,7 +28,7 @@ from trueaxis.estimators._objectives import (
 from trueaxis.losses import Loss
 from trueaxis.solvers import Result
 from trueaxis.solvers.driver import Journal
-from trueaxis.solvers.newton import Newton
+from trueaxis.solvers.newton import Newton, beside
 from trueaxis.sources import DenseSource, Source
 
 _ROWS, _ENTRIES = 8000, 800_000  # a sample has so many of either, whichever are more rows,
@@ -178,7 +178,7 @@ def newton_fit(
     k, m = start.n_components, len(start.center)
     sample = Sample.of(source, k, start.center, rng)
     further = m - k if m <= _ALL_AXES else min(m - k, max(10, _FURTHER * k))
-    N = np.random.default_rng(0).standard_normal((m, further))
+    N = beside(start.basis, np.random.default_rng(0).standard_normal((m, further)))
     point = sample.lower(start)
     few = sample.distinct(rng)
     for rows, omega, enough in sample.growing():

@@ -86,15 +86,13 @@ class Newton:
     ) -> tuple[Subspace, Float64Array]:
         """Majorizing steps until the gap left is about `enough`: a start for `run`.
 
-        `evaluate` is over a sample; where it is over all rows, the `journal` counts its sweeps.
+        `evaluate` is over a sample; where it is over all rows, the `journal` counts its sweeps. N
+        is orthonormal `beside` W, and so is the one that comes back.
         """
         values: list[float] = []
-        seen = _look(evaluate, point, N)
-        for step in range(_ROUGH_STEPS):
-            if step:
-                # The step before has left N orthonormal beside W.
-                V = np.hstack([point.basis, N])
-                seen = Seen(point, V, evaluate(point, V))
+        for _ in range(_ROUGH_STEPS):
+            V = np.hstack([point.basis, N])
+            seen = Seen(point, V, evaluate(point, V))
             values.append(seen.moments.objective)
             if journal is not None:
                 journal.sweeps += 1
@@ -282,7 +280,7 @@ class _Walk:
             S = np.block([[S, f[:, None]], [f[None, :], np.array([[moments.mass]])]])
         N = E = np.zeros((len(W), 0))
         if self.wide or self.excess is not None:
-            N = _orthonormal_beside(W, self.N)
+            N = beside(W, self.N)
             if self.wide:
                 self.excess = rows.scatter(N) - moments.product[:, k:]
             E = _horizontal(W, cast(Float64Array, self.excess))
@@ -292,11 +290,12 @@ class _Walk:
 
 def _look(evaluate: Evaluate, point: Subspace, N: Float64Array) -> Seen:
     W = point.basis
-    probe = np.hstack([W, _orthonormal_beside(W, N)]) if N.shape[1] else W
+    probe = np.hstack([W, beside(W, N)]) if N.shape[1] else W
     return Seen(point, probe, evaluate(point, probe))
 
 
-def _orthonormal_beside(W: Float64Array, N: Float64Array) -> Float64Array:
+def beside(W: Float64Array, N: Float64Array) -> Float64Array:
+    """The columns of N made orthonormal, and orthogonal to W."""
     return extend(W, N)[:, W.shape[1] :]
 
 
