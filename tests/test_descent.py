@@ -28,6 +28,7 @@ def test_objective_never_rises(data, solver, p, center, start):
         max_iter=15,
         tol=0,
         random_state=seed % 1000,
+        check_breakdown=False,  # which heavy tails may well warn of
     ).fit(X)
     J = pca.history_.objective
     assert (np.diff(J) <= 1e-9 * J[:-1]).all()
@@ -37,7 +38,7 @@ def test_objective_never_rises(data, solver, p, center, start):
 @given(data=data_sets(), p=st.sampled_from([0.5, 1.0, 1.5, 2.0]))
 def test_objective_is_that_of_the_formula(data, p):
     X, k, _ = data
-    pca = RobustPCA(k, p=p, max_iter=500, tol=1e-5).fit(X)
+    pca = RobustPCA(k, p=p, max_iter=500, tol=1e-5, check_breakdown=False).fit(X)
     J = objective(X, pca.components_.T, pca.mean_, p)
     assert pca.objective_ == pytest.approx(J, rel=1e-6, abs=1e-9 * np.abs(X).max() ** p * len(X))
 
