@@ -221,7 +221,9 @@ def newton_fit(
         closed = (at, keep, close(source, at, loss, bare, keep))
         return finite(closed[2].moments)
 
-    result = solver.run(objective, curvature, value, point, N, journal, wide=wide, last=last)
+    result = solver.run(
+        objective, curvature, value, point, N, journal, wide=wide, exact=sample.whole, last=last
+    )
     if closed is None or closed[0] is not result.point:
         return Found(result, objective, None)
     return Found(result, objective, closed[1:])

@@ -21,10 +21,12 @@ from trueaxis.solvers.norms import extend
 
 _PAIRS = 10  # changes of the gradient that the Hessian is made to agree with
 _SAFETY = 2.0  # by which an estimated gap is made larger
+_UNCONFIRMED = 10.0  # by which it is made larger where no step has shown the model to be right
 _AGREED = 2.0  # times what it promised that a step may gain, and times less
 _LEFT = 0.015  # of the gap, what a step leaves as a rule
 _SMALL = 1e-12  # relative gain that rounding of J hides
 _ROUGH_STEPS = 40
+_SHORT = 0.05  # ‖D‖, an angle, of a step that the model may well tell the gain of
 _LARGE = 0.5  # ‖D‖, an angle, from which the sample is asked how far to go
 _NEAR, _FARTHEST = 0.25, 64.0  # times D: where the slope along it is taken, and what it may become
 
@@ -122,14 +124,16 @@ class Newton:
         journal: Journal,
         *,
         wide: bool,
+        exact: bool = False,
         last: Callable[[Subspace], Moments] | None = None,
     ) -> Result:
         """Newton's steps from near a minimizer; the further columns N come from `roughly`.
 
-        `wide` asks for N in the first sweep, as suits a sample that is small beside m. `last`
+        `wide` asks for N in the first sweep, as suits a sample that is small beside m; `exact` says
+        that the sample is all rows. `last`
         takes the place of `evaluate` with W itself as probe where the sweep may be the last.
         """
-        walk = _Walk(self, curvature, value, N, wide)
+        walk = _Walk(self, curvature, value, N, wide, exact)
         while True:
             if last is not None and not walk.wide and walk.expected < self.tol:
                 seen = Seen(point, point.basis, last(point))
@@ -159,6 +163,7 @@ class _Walk:
     value: Value
     N: Float64Array
     wide: bool
+    exact: bool
     seen: Seen = field(init=False)
     gradient: Float64Array = field(init=False)
     model: Hessian = field(init=False)
@@ -203,12 +208,17 @@ class _Walk:
         self.model = self._hessian(seen)
         D, gain, definite = self.model.minimize(slope, self.solver.tol * J / _SAFETY)
         positive = definite and self.model.trust == 1.0
+        length = float(np.linalg.norm(D))
         likely = _SAFETY * gain / J
-        known = positive and self._told_right(gain)
-        gap = likely if known else max(gap, likely * self._error())
+        self.expected, likely = _LEFT * likely, likely * (1 + (length / _SHORT) ** 2)
+        if positive and self._told_right(gain):
+            gap = likely
+        elif positive and self.exact:
+            gap = likely * max(_UNCONFIRMED, self._error())
+        else:
+            gap = max(gap, likely * self._error())
         self.step, self.promised, self.wide = D, gain, False
-        self.expected = _LEFT * likely
-        if not positive or float(np.linalg.norm(D)) > _LARGE:
+        if not positive or length > _LARGE:
             τ = self._length(D)
             if τ == 0.0:
                 return gap, self._majorized()
