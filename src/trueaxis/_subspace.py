@@ -43,8 +43,9 @@ class Subspace:
 
     def residuals(self, X: Array) -> Array:
         """What the subspace leaves of each row: r_i = (I − WWᵀ)(x_i − c)."""
-        deviations = X - self.center
-        return np.asarray(deviations - (deviations @ self.basis) @ self.basis.T)
+        R = X - self.center
+        R -= (R @ self.basis) @ self.basis.T
+        return np.asarray(R)
 
     def angles(self, other: Subspace) -> Array:
         """Principal angles to the directions of another subspace, in radians, largest first.

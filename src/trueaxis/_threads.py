@@ -17,6 +17,7 @@ from threadpoolctl import ThreadpoolController
 T = TypeVar("T")
 S = TypeVar("S")
 
+_WAITING = 1  # result a thread that may wait to be taken
 _AHEAD = 2  # items that a reader makes before they are asked for
 _END = object()
 
@@ -102,7 +103,7 @@ class Workers:
         """Results in order. `small` work is done here: handing it to a thread would cost more."""
         if self._pool is None or small:
             return map(function, items)
-        return self._pool.map(function, items)
+        return self._hand_out(self._pool, function, items, _WAITING * self.n_threads)
 
     def meanwhile(self, function: Callable[[], T]) -> Callable[[], T]:
         """What gives the result of `function`, which runs while this thread goes on.
@@ -127,19 +128,25 @@ class Workers:
             if self._pool is None:
                 yield from map(function, made)
                 return
-            waiting: deque[Future[T]] = deque()
-            try:
-                for item in made:
-                    waiting.append(self._pool.submit(function, item))
-                    del item
-                    if len(waiting) > self.n_threads:
-                        yield waiting.popleft().result()
-                while waiting:
+            yield from self._hand_out(self._pool, function, made, self.n_threads)
+
+    def _hand_out(
+        self, pool: ThreadPoolExecutor, function: Callable[[S], T], items: Iterable[S], most: int
+    ) -> Generator[T, None, None]:
+        """Results in order, at most so many of which wait to be taken: they may be large."""
+        waiting: deque[Future[T]] = deque()
+        try:
+            for item in items:
+                waiting.append(pool.submit(function, item))
+                del item
+                if len(waiting) > most:
                     yield waiting.popleft().result()
-            finally:
-                for left in waiting:
-                    left.cancel()
-                wait(waiting)
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for left in waiting:
+                left.cancel()
+            wait(waiting)
 
 
 def _ahead(items: Iterator[S]) -> Generator[S, None, None]:

@@ -10,7 +10,7 @@ from scipy.special import chdtr, chdtri
 from trueaxis import outliers
 from trueaxis._products import scratch
 from trueaxis._subspace import Subspace
-from trueaxis._sweep import row_squares
+from trueaxis._sweep import row_squares, row_terms
 from trueaxis._typing import Array, Float64Array
 from trueaxis.sources import Source
 
@@ -40,9 +40,8 @@ class Reach:
         thin = len(sample) // _TELLING
         if thin > 1 and omega is None:
             sample = sample[::thin]
-        Z = point.project(sample)
-        D = sample - point.center
-        orthogonal = np.linalg.norm(D - Z @ point.basis.T, axis=1)
+        terms = row_terms(point, sample.dtype)(sample)
+        orthogonal, Z = np.sqrt(terms[:, 0]), np.ascontiguousarray(terms[:, 1:])
         cutoff = outliers.orthogonal_cutoff(orthogonal, _ORTHOGONAL, omega)
         near = orthogonal <= cutoff
         mass = np.ones(len(sample)) if omega is None else omega

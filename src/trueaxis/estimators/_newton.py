@@ -35,17 +35,18 @@ _ROWS, _ENTRIES = 8000, 800_000  # a sample has so many of either, whichever are
 _SHARE = 10  # in a tenth of the rows of large data: half of their bytes, as float32
 _LARGE = 1 << 22  # entries beyond which data are large
 _PIECE = 1 << 17  # entries that are copied at once
-_FURTHER = 2  # times k columns beside those of W
+_FURTHER = 2  # times k columns beside those of W,
+_COMPILED = 64  # as long as all of them are multiplied by compiled products
 _FIRST = 2000  # rows that the first of the rough steps are made on
 # Gaps at which few rows and the whole sample have told what they can. A sample that is left earlier
 # leaves axes to be exchanged, which a sweep over few rows does for less than one over all.
 _ROUGH, _FINE = 1e-2, 3e-4
 _PARTS = 2
 _SMALL = 1 << 17  # entries below which a thread costs more than it saves
-_FEW = 300  # rows that tell the scale of the residuals
+_FEW, _FEW_ENTRIES = 300, 100_000  # that tell the scale of the residuals, at most of either
 _ALL_AXES = 40  # columns up to which a majorizing step sees all of A
 _THIN = 4  # of so many rows at least one is swept where a sample tells too little
-_ENOUGH = 20  # rows a column, with which a sample tells what the scatter along N is
+_ENOUGH = 40  # rows a column, with which a sample tells what the scatter along N is
 
 
 def draw(source: Source, k: int, rng: np.random.RandomState) -> Array | None:
@@ -75,7 +76,7 @@ class Sample:
         origin: Float64Array,
         rng: np.random.RandomState,
     ) -> Sample:
-        """A tenth of the rows where they are many, drawn by weight; all where they are few."""
+        """A share of the rows where they are many, drawn by weight; all where they are few."""
         n, m = source.shape
         weights = source.weights
         drawn = draw(source, k, rng)
@@ -98,15 +99,16 @@ class Sample:
         """Rows, weights and the gap to come to: where there are many a few first, and roughly."""
         thin = len(self.rows) // _FIRST
         if thin > 1 and not self.whole:
-            yield np.ascontiguousarray(self.rows[::thin]), None, _ROUGH
+            yield self.rows[::thin], None, _ROUGH
         yield self.rows, self.omega, _FINE
 
-    def distinct(self, rng: np.random.RandomState) -> Float64Array:
+    def distinct(self, k: int, rng: np.random.RandomState) -> Float64Array:
         """A few rows of which none repeats another, to tell the size of residuals by."""
-        if len(self.rows) <= _FEW:
+        size = min(_FEW, max(_FEW_ENTRIES // self.rows.shape[1], 6 * (k + 1)))
+        if len(self.rows) <= size:
             few = np.arange(len(self.rows))
         else:
-            few = np.unique(starts.rows_at(rng.random_sample(_FEW), len(self.rows), self.omega))
+            few = np.unique(starts.rows_at(rng.random_sample(size), len(self.rows), self.omega))
         return self.rows[few[starts.distinct_rows(self.rows, few)]].astype(np.float64)
 
     def curvature(
@@ -177,10 +179,12 @@ def newton_fit(
     """
     k, m = start.n_components, len(start.center)
     sample = Sample.of(source, k, start.center, rng)
-    further = m - k if m <= _ALL_AXES else min(m - k, max(10, _FURTHER * k))
+    further = min(m - k, max(10, min(_FURTHER * k, _COMPILED - k)))
+    if m <= _ALL_AXES:
+        further = m - k
     N = beside(start.basis, np.random.default_rng(0).standard_normal((m, further)))
     point = sample.lower(start)
-    few = sample.distinct(rng)
+    few = sample.distinct(k, rng)
     for rows, omega, enough in sample.growing():
         some = DenseSource(rows, weights=omega, workers=workers)
         rough = make_objective(some, loss, omega, smoothing, few, scale)
@@ -190,7 +194,7 @@ def newton_fit(
     wide = len(sample.rows) < _ENOUGH * m
     every = source.every(max(_THIN, source.shape[0] // (_ENOUGH * m))) if wide else None
     if every is not None and not sample.whole:
-        few = few + sample.origin
+        few += sample.origin
         rough = make_objective(every, loss, every.weights, smoothing, few, scale)
         point, N = solver.roughly(rough, point, N, _FINE)
     bare = loss
