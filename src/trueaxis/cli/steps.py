@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from trueaxis.tables import Table
 
 PIPE = "-"
+_PLUGINS = "importlib.metadata"
 Writer = Callable[[Path], None]
 
 
@@ -105,8 +106,9 @@ def write_table(columns: dict[str, Any], path: str, force: bool) -> None:
 
 def read_table(path: str, reading: Reading, to: Speaker, *also: str) -> Table:
     """Read a table, while another thread imports what follows: a fit, and `also` these modules."""
-    # The reader's own first, which this thread waits for: two that import share one core.
-    modules = ("trueaxis.tables.text", "trueaxis.table_model", *also, *to.modules)
+    # The reader's own first, which this thread waits for: two that import share one core. The last
+    # is what scikit-learn asks whether an array is a data frame of some plugin.
+    modules = ("trueaxis.tables.text", "trueaxis.table_model", *also, *to.modules, _PLUGINS)
     size = "" if path == PIPE else f", {_size(path)}"
     with to.working(f"Reading {path}{size}"), ahead(*modules):
         from trueaxis.tables import read
