@@ -80,18 +80,10 @@ def table_of(path, rows, columns=20):
     write({f"x{j}": X[:, j] for j in range(columns)}, path)
 
 
-def compiled():
-    """An environment in which modules are compiled once, as where pip installed them."""
-    inherited = {n: v for n, v in os.environ.items() if n != "PYTHONDONTWRITEBYTECODE"}
-    return {"PYTHONPYCACHEPREFIX": str(Path(tempfile.gettempdir()) / "trueaxis-bytecode")} | inherited
-
-
 def run(*arguments):
     """A process that must succeed; the seconds of all cores that it took."""
     before = os.times()
-    subprocess.run(
-        [sys.executable, "-c", *map(str, arguments)], check=True, capture_output=True, env=compiled()
-    )
+    subprocess.run([sys.executable, "-c", *map(str, arguments)], check=True, capture_output=True)
     after = os.times()
     return sum(after[2:4]) - sum(before[2:4])
 
@@ -105,7 +97,6 @@ def stages(path, beside, repeats):
             check=True,
             capture_output=True,
             text=True,
-            env=compiled(),
         )
         for line in done.stdout.splitlines():
             name, taken = line.split("\t")
@@ -120,6 +111,9 @@ def main():
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        # Modules are compiled once, as where pip installed them.
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        os.environ["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
         path = folder / "data.csv"
         table_of(path, asked.rows)
         size = path.stat().st_size / 1e6

@@ -15,7 +15,15 @@ from typing import Any
 
 # scikit-learn and SciPy import each for the sake of a function or a name that no fit asks for. They
 # take longer than all that a fit does need.
-SELDOM = ("numpy.f2py", "numpy.testing", "pandas", "scipy.optimize", "scipy.stats")
+SELDOM = (
+    "asyncio",
+    "numpy.f2py",
+    "numpy.polynomial",
+    "numpy.testing",
+    "pandas",
+    "scipy.optimize",
+    "scipy.stats",
+)
 
 
 @contextmanager
