@@ -52,6 +52,16 @@ def check_power(p: float | None, loss: Loss) -> float:
     return p
 
 
+def check_shares(quantile: float | None, contamination: float | None) -> None:
+    """Refuse shares of the rows that are none."""
+    if quantile is not None and not 0 < quantile < 1:
+        raise typer.BadParameter(f"--quantile {quantile:g} is out of range; it must be in (0, 1).")
+    if contamination is not None and not 0 < contamination <= 0.5:
+        raise typer.BadParameter(
+            f"--contamination {contamination:g} is out of range; it must be in (0, 0.5]."
+        )
+
+
 def check_outputs(
     tables: list[str | None], others: list[str | None], source: str, force: bool
 ) -> None:
