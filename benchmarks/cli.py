@@ -46,7 +46,9 @@ from trueaxis.cli.imports import _import_all
 from trueaxis.tables import read
 import trueaxis.tables.text
 stage("import the reader")
-_import_all(("trueaxis.table_model", "rich.console", "rich.table"))
+from trueaxis.cli.memory import keep_what_is_freed
+keep_what_is_freed()
+_import_all(("trueaxis.table_model", "rich.console", "rich.table", "importlib.metadata"))
 stage("import what fits, and shows")
 table = read(sys.argv[1])
 stage("read")

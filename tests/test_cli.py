@@ -9,6 +9,7 @@ import importlib
 import io
 import json
 import os
+import platform
 import pty
 import re
 import resource
@@ -416,6 +417,24 @@ def test_what_was_imported_is_not_searched_for_garbage() -> None:
     assert all(thing is not made for thing in gc.get_objects())
     gc.unfreeze()
     assert any(thing is made for thing in gc.get_objects())
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library")
+def test_memory_is_used_again() -> None:
+    code = (
+        "import resource, sys\n"
+        "import numpy as np\n"
+        "from trueaxis.cli.memory import keep_what_is_freed\n"
+        "keep_what_is_freed()\n"
+        "def faults():\n"
+        "    for _ in range(100):\n"
+        "        np.ones(1 << 17), np.ones(1 << 17)\n"
+        "    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt\n"
+        "before = faults()\n"
+        "pages = 200 * (1 << 20) // resource.getpagesize()\n"
+        "sys.exit(faults() - before > pages / 20)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_debug_shows_where_it_was(folder: Path) -> None:

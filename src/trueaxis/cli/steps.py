@@ -14,6 +14,7 @@ import typer
 
 from trueaxis.cli.console import Speaker, counted
 from trueaxis.cli.imports import ahead
+from trueaxis.cli.memory import keep_what_is_freed
 from trueaxis.cli.options import Loss
 
 if TYPE_CHECKING:
@@ -119,6 +120,7 @@ def read_table(path: str, reading: Reading, to: Speaker, *also: str) -> Table:
     # The reader's own first, which this thread waits for: two that import share one core. The last
     # is what scikit-learn asks whether an array is a data frame of some plugin.
     modules = ("trueaxis.tables.text", "trueaxis.table_model", *also, *to.modules, _PLUGINS)
+    keep_what_is_freed()
     size = "" if path == PIPE else f", {_size(path)}"
     with to.working(f"Reading {path}{size}"), ahead(*modules):
         from trueaxis.tables import read
