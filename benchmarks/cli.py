@@ -46,7 +46,9 @@ from trueaxis.cli.imports import _import_all
 from trueaxis.tables import read
 import trueaxis.tables.text
 stage("import the reader")
-_import_all(("trueaxis.table_model", "rich.console", "rich.table"))
+from trueaxis.cli.memory import keep_what_is_freed
+keep_what_is_freed()
+_import_all(("trueaxis.table_model", "rich.console", "rich.table", "importlib.metadata"))
 stage("import what fits, and shows")
 table = read(sys.argv[1])
 stage("read")
@@ -111,6 +113,9 @@ def main():
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        # Modules are compiled once, as where pip installed them.
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        os.environ["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
         path = folder / "data.csv"
         table_of(path, asked.rows)
         size = path.stat().st_size / 1e6

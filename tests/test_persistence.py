@@ -147,6 +147,13 @@ def test_one_thing_in_two_places_is_one_again() -> None:
     assert again["a"] is not again["c"]
 
 
+def test_skops_alone_reads_what_is_written(saved: Path) -> None:
+    assert set(skops.io.get_untrusted_types(file=saved)) <= set(TRUSTED)
+    content = skops.io.load(saved, trusted=list(TRUSTED))
+    axes = content["estimator"].pca_
+    np.testing.assert_array_equal(axes.components_, load_table_model(saved).pca.components_)
+
+
 def test_a_model_is_written_without_waiting_for_skops(tmp_path: Path) -> None:
     np.save(tmp_path / "data.npy", DATA)
     code = (

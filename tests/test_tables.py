@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -364,3 +365,23 @@ def test_names_and_labels_with_delimiters_and_quotes_survive(tmp_path: Path) -> 
 def test_a_line_longer_than_a_block(tmp_path: Path) -> None:
     table = read(saved(tmp_path, f"name,a\nx,1\n{'long ' * 1_000_000},2\ny,3\n"))
     np.testing.assert_array_equal(numbers(table), [[1], [2], [3]])
+
+
+def test_numbers_are_read_without_the_rest_of_arrow(tmp_path: Path) -> None:
+    path = saved(tmp_path, "a,b\n1,2\n3,4.5\n")
+    code = (
+        "import sys\n"
+        "from trueaxis.tables import read\n"
+        "read(sys.argv[1]).columns.numbers(('a', 'b'))\n"
+        "sys.exit(', '.join({'pyarrow.compute', 'pyarrow.parquet'} & set(sys.modules)) or 0)\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(path)], check=True)
+
+
+def test_the_matrix_does_not_depend_on_how_arrow_cut_the_rows(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).standard_normal((40_000, 5))
+    X[::7, 3] = np.nan
+    path = tmp_path / "t.parquet"
+    pd.DataFrame(X, columns=list("abcde")).to_parquet(path, row_group_size=999)
+    found = read(path).columns.numbers(("e", "d", "a"))
+    np.testing.assert_array_equal(found, X[:, [4, 3, 0]])

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
-import pyarrow
-import pyarrow.compute
-import pyarrow.csv
-import pyarrow.parquet
+from typing import Any
 
-__all__ = ["pyarrow"]
+import pyarrow
+import pyarrow.csv
+
+__all__ = ["compute", "parquet", "pyarrow"]
+
+
+def compute() -> Any:
+    """`pyarrow.compute`, which makes its functions on import: most files need none of them."""
+    import pyarrow.compute
+
+    return pyarrow.compute
+
+
+def parquet() -> Any:
+    """`pyarrow.parquet`, which brings file systems and their network with it."""
+    import pyarrow.parquet
+
+    return pyarrow.parquet

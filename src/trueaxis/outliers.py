@@ -31,6 +31,11 @@ __all__ = [
 ]
 
 KINDS = ("regular", "good leverage", "orthogonal outlier", "bad leverage")
+NOUNS = {
+    "good leverage": "good leverage row",
+    "orthogonal outlier": "orthogonal outlier",
+    "bad leverage": "bad leverage row",
+}
 
 # Below this share of its own size a distance, or the spread of distances, is rounding: a fit does
 # not place its axes more precisely.

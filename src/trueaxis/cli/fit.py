@@ -62,6 +62,7 @@ def fit(
     """
     say = steps.speaker(as_json=as_json, quiet=quiet, output=scores)
     power = steps.check_power(p, loss)
+    steps.check_shares(quantile, contamination)
     steps.check_outputs([scores], [model, report], data, force)
     later = {"trueaxis.persistence": model, "trueaxis.report": report}
     also = [name for name, wanted in later.items() if wanted is not None]

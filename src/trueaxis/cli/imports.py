@@ -15,7 +15,15 @@ from typing import Any
 
 # scikit-learn and SciPy import each for the sake of a function or a name that no fit asks for. They
 # take longer than all that a fit does need.
-SELDOM = ("numpy.f2py", "numpy.testing", "pandas", "scipy.optimize", "scipy.stats")
+SELDOM = (
+    "asyncio",
+    "numpy.f2py",
+    "numpy.polynomial",
+    "numpy.testing",
+    "pandas",
+    "scipy.optimize",
+    "scipy.stats",
+)
 
 
 @contextmanager
@@ -38,12 +46,16 @@ def _import_all(modules: tuple[str, ...]) -> None:
 
 @contextmanager
 def without_collecting() -> Iterator[None]:
-    """No search for garbage meanwhile: an import makes many objects, and hardly one in vain."""
+    """No search for garbage meanwhile: an import makes many objects, and hardly one in vain.
+
+    They stay. The first search after it, in the middle of a fit, would look at each: 0.1 s.
+    """
     collecting = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
+        gc.freeze()
         if collecting:
             gc.enable()
 

@@ -83,6 +83,7 @@ def outliers(
     data = first if second is None else second
     say = steps.speaker(as_json=as_json, quiet=quiet, output=output)
     power = steps.check_power(p, loss or o.Loss.l2p)
+    steps.check_shares(quantile, contamination)
     given = {
         "-k": k,
         "--loss": loss,

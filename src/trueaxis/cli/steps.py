@@ -14,6 +14,7 @@ import typer
 
 from trueaxis.cli.console import Speaker, counted
 from trueaxis.cli.imports import ahead
+from trueaxis.cli.memory import keep_what_is_freed
 from trueaxis.cli.options import Loss
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from trueaxis.tables import Table
 
 PIPE = "-"
+_PLUGINS = "importlib.metadata"
 Writer = Callable[[Path], None]
 
 
@@ -49,6 +51,16 @@ def check_power(p: float | None, loss: Loss) -> float:
     if not 0 < p <= 2:
         raise typer.BadParameter(f"--p {p:g} is out of range; it must be in (0, 2].")
     return p
+
+
+def check_shares(quantile: float | None, contamination: float | None) -> None:
+    """Refuse shares of the rows that are none."""
+    if quantile is not None and not 0 < quantile < 1:
+        raise typer.BadParameter(f"--quantile {quantile:g} is out of range; it must be in (0, 1).")
+    if contamination is not None and not 0 < contamination <= 0.5:
+        raise typer.BadParameter(
+            f"--contamination {contamination:g} is out of range; it must be in (0, 0.5]."
+        )
 
 
 def check_outputs(
@@ -105,8 +117,10 @@ def write_table(columns: dict[str, Any], path: str, force: bool) -> None:
 
 def read_table(path: str, reading: Reading, to: Speaker, *also: str) -> Table:
     """Read a table, while another thread imports what follows: a fit, and `also` these modules."""
-    # The reader's own first, which this thread waits for: two that import share one core.
-    modules = ("trueaxis.tables.text", "trueaxis.table_model", *also, *to.modules)
+    # The reader's own first, which this thread waits for: two that import share one core. The last
+    # is what scikit-learn asks whether an array is a data frame of some plugin.
+    modules = ("trueaxis.tables.text", "trueaxis.table_model", *also, *to.modules, _PLUGINS)
+    keep_what_is_freed()
     size = "" if path == PIPE else f", {_size(path)}"
     with to.working(f"Reading {path}{size}"), ahead(*modules):
         from trueaxis.tables import read

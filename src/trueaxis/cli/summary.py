@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trueaxis.cli.console import counted, table
+from trueaxis.outliers import NOUNS
 
 if TYPE_CHECKING:
     from trueaxis.table_model import TableModel
@@ -44,12 +45,22 @@ def axes(model: TableModel) -> Any:
 
 
 def counts(of: dict[str, int]) -> str:
-    """How many rows are of which kind, in a line."""
-    flagged = sum(number for kind, number in of.items() if kind != "regular")
-    each = ", ".join(f"{number} {kind}" for kind, number in of.items() if kind != "regular")
-    share = flagged / max(sum(of.values()), 1)
-    verb = "is" if flagged == 1 else "are"
-    return f"{counted(flagged, 'row')} ({share:.1%}) {verb} beyond a cut-off: {each}."
+    """How many rows are of which kind, in a line.
+
+    Examples
+    --------
+    >>> counts({"regular": 7, "good leverage": 1, "orthogonal outlier": 2, "bad leverage": 0})
+    '3 rows (30.0%) are beyond a cut-off: 1 good leverage row, 2 orthogonal outliers.'
+    >>> counts({"regular": 7, "good leverage": 0, "orthogonal outlier": 0, "bad leverage": 0})
+    'None of the 7 rows is beyond a cut-off.'
+    """
+    n, flagged = sum(of.values()), {kind: of[kind] for kind in NOUNS if of[kind]}
+    if not flagged:
+        return f"None of the {counted(n, 'row')} is beyond a cut-off."
+    number = sum(flagged.values())
+    each = ", ".join(counted(found, NOUNS[kind]) for kind, found in flagged.items())
+    verb = "is" if number == 1 else "are"
+    return f"{counted(number, 'row')} ({number / n:.1%}) {verb} beyond a cut-off: {each}."
 
 
 def flagged(told: dict[str, Any], labels: Sequence[str], title: str) -> Any:

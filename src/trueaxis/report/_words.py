@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from trueaxis.outliers import NOUNS
 from trueaxis.report._facts import FARTHEST, MOST_FLAGGED, Blame, Facts
 from trueaxis.report._numbers import count, number, percent
 from trueaxis.report._points import n_beyond_the_edge
@@ -17,12 +18,6 @@ _LOSSES = {
     "bisquare": "an M-scale of the residual lengths (Tukey's bisquare), to which rows far from "
     "the axes count alike, however far",
     "trimmed": "the squared residual lengths of the rows that fit best, the others left out",
-}
-
-_ROWS = {
-    "good leverage": "good leverage row",
-    "orthogonal outlier": "orthogonal outlier",
-    "bad leverage": "bad leverage row",
 }
 
 
@@ -78,7 +73,7 @@ def in_short(facts: Facts) -> list[str]:
         return [f"None of the {count(n, 'row')} lies beyond a cut-off."]
     flagged = facts.n_flagged
     verb = "lies" if flagged == 1 else "lie"
-    kinds = _listed([count(found, _ROWS[kind]) for kind, found in counts.items() if kind in _ROWS])
+    kinds = _listed([count(found, NOUNS[kind]) for kind, found in counts.items() if kind in NOUNS])
     lines = [
         f"{flagged:,} of {count(n, 'row')} ({percent(flagged / n)}) {verb} beyond a cut-off: "
         f"{kinds}. Of regular Gaussian rows about {_expected(facts)} would."

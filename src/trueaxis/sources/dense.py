@@ -64,7 +64,10 @@ class DenseSource(BlockSource):
 
     def take(self, rows: Array) -> tuple[Float64Array, Float64Array | None]:
         """A float64 copy of some rows, and their weights."""
-        picked = self.array[rows].astype(np.float64, copy=False)
+        # `take` copies whole rows, three times as fast, but first all of an array that has none.
+        whole = self.array.flags.c_contiguous
+        picked = self.array.take(rows, axis=0) if whole else self.array[rows]
+        picked = picked.astype(np.float64, copy=False)
         if self.unit != 1.0:
             picked *= 1.0 / self.unit
         return picked, None if self.weights is None else self.weights[rows]

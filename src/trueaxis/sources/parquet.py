@@ -170,8 +170,10 @@ def _files_in(path: Path) -> list[Path]:
 
 def _open(file: Path) -> Any:
     pa = _arrow()
+    from trueaxis._arrow import parquet
+
     try:
-        return pa.parquet.ParquetFile(file, memory_map=False, pre_buffer=False)
+        return parquet().ParquetFile(file, memory_map=False, pre_buffer=False)
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, FileNotFoundError):
             raise

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from trueaxis._arrow import pyarrow
+from trueaxis._arrow import compute, parquet, pyarrow
 from trueaxis._typing import Float64Array
 from trueaxis.tables.sniff import MISSING, is_number
 from trueaxis.tables.table import Kind, Table, Written, each_once
@@ -45,12 +46,16 @@ class ArrowColumns:
         Piece by piece, since rows of a piece are still in the cache when their last column comes.
         """
         X = np.empty((self.n_rows, len(names)))
-        first = 0
-        for piece in self._as_floats(names).to_batches():
-            rows = X[first : first + len(piece)]
+        pieces = self._as_floats(names).to_batches()
+        ends = np.cumsum([len(piece) for piece in pieces], dtype=np.intp)
+
+        def fill(piece: Any, end: int) -> None:
+            rows = X[end - len(piece) : end]
             for j, column in enumerate(piece.columns):
                 rows[:, j] = _as_numpy(column)
-            first += len(piece)
+
+        with ThreadPoolExecutor(pyarrow.cpu_count()) as threads:
+            list(threads.map(fill, pieces, ends))
         return X
 
     def _as_floats(self, names: tuple[str, ...]) -> Any:
@@ -132,12 +137,13 @@ def _to_floats(column: Any, decimal: str) -> Any:
         column = column.cast(column.type.value_type)
     if _kind(column.type) != "text":
         return column.cast(pyarrow.float64())
-    entries = pyarrow.compute.utf8_trim_whitespace(column.cast(pyarrow.string()))
-    entries = pyarrow.compute.replace_substring_regex(entries, r"^\+", "")
+    functions = compute()
+    entries = functions.utf8_trim_whitespace(column.cast(pyarrow.string()))
+    entries = functions.replace_substring_regex(entries, r"^\+", "")
     if decimal == ",":
-        entries = pyarrow.compute.replace_substring(entries, ",", ".")
-    known = pyarrow.compute.is_in(entries, value_set=pyarrow.array([*MISSING, ""]))
-    return pyarrow.compute.if_else(known, pyarrow.scalar(None, pyarrow.string()), entries).cast(
+        entries = functions.replace_substring(entries, ",", ".")
+    known = functions.is_in(entries, value_set=pyarrow.array([*MISSING, ""]))
+    return functions.if_else(known, pyarrow.scalar(None, pyarrow.string()), entries).cast(
         pyarrow.float64()
     )
 
@@ -169,7 +175,7 @@ def mended(columns: ArrowColumns, source: str) -> tuple[ArrowColumns, tuple[str,
 def read_parquet(data: Path | bytes, source: str) -> Table:
     """A Parquet file."""
     try:
-        table = pyarrow.parquet.read_table(
+        table = parquet().read_table(
             pyarrow.BufferReader(data) if isinstance(data, bytes) else str(data)
         )
     except pyarrow.ArrowInvalid as error:
@@ -202,7 +208,7 @@ def _cell(entry: Any) -> Any:
 
 def write_parquet(columns: Written, to: BinaryIO) -> None:
     """Columns as Parquet."""
-    pyarrow.parquet.write_table(as_table(columns), to)
+    parquet().write_table(as_table(columns), to)
 
 
 def as_table(columns: Written) -> Any:

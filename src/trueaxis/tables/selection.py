@@ -188,7 +188,7 @@ def _told(table: Table, names: Sequence[str], bad: Array) -> str:
     row, column = (int(i) for i in np.argwhere(bad)[0])
     entries, rows = int(bad.sum()), int(bad.any(axis=1).sum())
     value = table.columns.numbers((names[column],))[row, 0]
-    more = f" ({entries} such entries in {rows} rows)" if entries > 1 else ""
+    more = f" ({entries} such entries in {counted(rows, 'row')})" if entries > 1 else ""
     where = f"{table.source}: column {names[column]!r}, row {row + 1}"
     if np.isnan(value):
         return (
