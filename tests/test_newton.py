@@ -1,5 +1,7 @@
 """Newton's method: its Hessian, what it says of the gap, and where it begins."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -93,7 +95,7 @@ def test_what_a_step_gains_is_not_told_too_small(seed, weakest, enough):
     rng = np.random.default_rng(seed)
     m, k = 12, 3
     Q = random_basis(m, m, seed)
-    M = (Q * rng.uniform(0.0, 1.0 - weakest, m)) @ Q.T
+    M = (Q * (0.98 - 0.98 * weakest ** rng.uniform(0.0, 1.0, m))) @ Q.T
     S = np.diag(rng.uniform(0.99, 1.0, k))  # S̃ ⊗ I − I ⊗ M is positive
     g = rng.standard_normal((m, k))
     H = np.kron(np.eye(m), S) - np.kron(M, np.eye(k))
@@ -101,8 +103,8 @@ def test_what_a_step_gains_is_not_told_too_small(seed, weakest, enough):
     none = np.zeros((m, 0))
     found = Hessian(S, Fixed(M), none, none, k).minimize(g, enough * exact)
     assert found.definite
-    # Conjugate gradients leave a share of the gradient; the callers double the estimate.
-    assert 2.0 * found.gain >= exact
+    # Conjugate gradients leave a share of the gradient.
+    assert found.gain >= 0.97 * exact
     assert found.gain <= max(1.01, enough) * exact
 
 
@@ -163,12 +165,14 @@ def test_a_sample_holds_rows_far_beyond_others():
     assert np.diff(found.history_.objective).max(initial=0.0) <= 1e-14 * found.objective_
 
 
-@pytest.mark.parametrize("p", [0.5, 1.0, 1.5])
-def test_a_fit_leaves_a_saddle(p):
+@pytest.mark.parametrize(("p", "off"), [(0.5, 1e-6), (1.0, 1e-6), (1.0, 1e-3), (1.5, 0.0)])
+def test_a_fit_leaves_a_saddle(p, off):
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((4000, 6)) * [6.0, 4.0, 3.0, 1.0, 1.0, 1.0]
-    saddle = np.eye(6)[[0, 2]]  # stationary: the second axis should be the other
-    saddle = scipy.linalg.orth((saddle + 1e-3 * rng.standard_normal(saddle.shape)).T).T
+    X = rng.standard_normal((500, 6)) * [6.0, 4.0, 3.0, 1.0, 1.0, 1.0]
+    mirrors = [np.array([*signs, 1, 1, 1]) for signs in product((-1, 1), repeat=3)]
+    X = np.vstack([X * mirror for mirror in mirrors])  # in which the three axes are stationary
+    saddle = np.eye(6)[[0, 2]]  # the second should be the other
+    saddle = scipy.linalg.orth((saddle + off * rng.standard_normal(saddle.shape)).T).T
     left = RobustPCA(2, p=p, start=saddle, tol=1e-7).fit(X)
     best = RobustPCA(2, p=p, tol=1e-7).fit(X)
     assert objective(X, saddle.T, X.mean(axis=0), p) > 1.02 * best.objective_
