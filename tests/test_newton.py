@@ -1,5 +1,7 @@
 """Newton's method: its Hessian, what it says of the gap, and where it begins."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -11,7 +13,7 @@ from trueaxis import RobustPCA
 from trueaxis._curvature import RowCurvature
 from trueaxis._subspace import Subspace
 from trueaxis._threads import Workers
-from trueaxis.losses import Cauchy, L2p
+from trueaxis.losses import Cauchy, Huber, L2p
 from trueaxis.losses.bounded import m_scale
 from trueaxis.multistart import random_subsets, refine
 from trueaxis.solvers.hessian import Hessian
@@ -59,6 +61,21 @@ def test_curvature_is_the_second_derivative_along_geodesics(loss, moves):
     np.testing.assert_allclose(found - W @ (W.T @ found), (R.T * d) @ R @ N, rtol=1e-9)
 
 
+def test_curvature_keeps_the_digits_of_small_residuals():
+    rng = np.random.default_rng(0)
+    W = random_basis(7, 2, seed=4)
+    X = rng.standard_normal((200, 2)) @ W.T + 1e-7 * rng.standard_normal((200, 7))
+    N = rng.standard_normal((7, 3))
+    N -= W @ (W.T @ N)
+    rows = RowCurvature.at(
+        Subspace(W, np.zeros(7)), X, None, 1.0, L2p(1.0, epsilon=1e-9), moves_center=False
+    )
+    R = X - X @ W @ W.T
+    d = ((R**2).sum(axis=1) + 1e-18) ** -0.5
+    found = rows.scatter(N)
+    np.testing.assert_allclose(found - W @ (W.T @ found), (R.T * d) @ R @ N, rtol=1e-6, atol=1e-13)
+
+
 class Fixed:
     """A curvature that does not depend on rows: D ↦ −MD for a matrix M."""
 
@@ -78,7 +95,7 @@ def test_what_a_step_gains_is_not_told_too_small(seed, weakest, enough):
     rng = np.random.default_rng(seed)
     m, k = 12, 3
     Q = random_basis(m, m, seed)
-    M = (Q * rng.uniform(0.0, 1.0 - weakest, m)) @ Q.T
+    M = (Q * (0.98 - 0.98 * weakest ** rng.uniform(0.0, 1.0, m))) @ Q.T
     S = np.diag(rng.uniform(0.99, 1.0, k))  # S̃ ⊗ I − I ⊗ M is positive
     g = rng.standard_normal((m, k))
     H = np.kron(np.eye(m), S) - np.kron(M, np.eye(k))
@@ -86,8 +103,8 @@ def test_what_a_step_gains_is_not_told_too_small(seed, weakest, enough):
     none = np.zeros((m, 0))
     found = Hessian(S, Fixed(M), none, none, k).minimize(g, enough * exact)
     assert found.definite
-    # Conjugate gradients leave a share of the gradient; the callers double the estimate.
-    assert 2.0 * found.gain >= exact
+    # Conjugate gradients leave a share of the gradient.
+    assert found.gain >= 0.97 * exact
     assert found.gain <= max(1.01, enough) * exact
 
 
@@ -99,12 +116,63 @@ def test_an_indefinite_hessian_is_seen():
     assert not Hessian(np.eye(k), Fixed(M), none, none, k).minimize(g).definite
 
 
+def test_axes_whose_scatter_has_no_digits_are_left_where_they_are():
+    none = np.zeros((4, 0))
+    S = np.array([[1.0, 1.0], [1.0, 1.0]])
+    found = Hessian(S, Fixed(np.zeros((4, 4))), none, none, 2).minimize(np.ones((4, 2)))
+    assert not found.definite
+    np.testing.assert_array_equal(found.D, 0.0)
+
+
 @pytest.mark.parametrize("p", [0.5, 1.0, 1.5])
-def test_a_fit_leaves_a_saddle(p):
+def test_how_far_off_the_rows_lie_makes_no_difference(p):
+    X = heavy_tailed(1500, 8, seed=1)
+    here, far = RobustPCA(3, p=p, tol=1e-9).fit(X), RobustPCA(3, p=p, tol=1e-9).fit(X + 2.0**25)
+    assert here.solver_ == far.solver_ == "newton"
+    # What was minimized is what was asked for: rounding off is small beside the residuals.
+    assert far.history_.objective[-1] == pytest.approx(far.objective_, rel=1e-6)
+    assert far.objective_ == pytest.approx(here.objective_, rel=1e-6)
+
+
+@pytest.mark.parametrize("size", [2.0**-90, 2.0**90, 2.0**300])
+@pytest.mark.parametrize("loss", [L2p(1.0, epsilon=1e-6), Huber(3.0)])
+def test_a_sample_holds_rows_of_any_size(size, loss):
+    X = heavy_tailed(9000, 100, seed=1, df=4.0)  # of which some are drawn
+    scaled = L2p(1.0, epsilon=1e-6 * size) if isinstance(loss, L2p) else Huber(3.0, scale=size)
+    degree = 1 if isinstance(loss, L2p) else 2
+    one, other = RobustPCA(3, loss=loss).fit(X), RobustPCA(3, loss=scaled).fit(size * X)
+    assert one.solver_ == other.solver_ == "newton"
+    assert other.objective_ / size**degree == pytest.approx(one.objective_, rel=1e-5)
+
+
+@pytest.mark.parametrize("noise", [1e-2, 1e-4, 1e-6])
+def test_a_sample_shows_small_residuals(noise):
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((4000, 6)) * [6.0, 4.0, 3.0, 1.0, 1.0, 1.0]
-    saddle = np.eye(6)[[0, 2]]  # stationary: the second axis should be the other
-    saddle = scipy.linalg.orth((saddle + 1e-3 * rng.standard_normal(saddle.shape)).T).T
+    X = rng.standard_normal((9000, 3)) @ rng.standard_normal((3, 100))
+    X += noise * rng.standard_t(4, X.shape)
+    found = RobustPCA(3).fit(X)
+    other = RobustPCA(3, solver="reweighted", tol=1e-9).fit(X)
+    assert found.solver_ == "newton"
+    assert found.objective_ == pytest.approx(other.objective_, rel=1e-6)
+    assert np.diff(found.history_.objective).max(initial=0.0) <= 1e-14 * found.objective_
+
+
+def test_a_sample_holds_rows_far_beyond_others():
+    X = heavy_tailed(9000, 100, seed=1)
+    X[::50] *= 1e60
+    found = RobustPCA(3, check_breakdown=False).fit(X)
+    assert found.converged_
+    assert np.diff(found.history_.objective).max(initial=0.0) <= 1e-14 * found.objective_
+
+
+@pytest.mark.parametrize(("p", "off"), [(0.5, 1e-6), (1.0, 1e-6), (1.0, 1e-3), (1.5, 0.0)])
+def test_a_fit_leaves_a_saddle(p, off):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((500, 6)) * [6.0, 4.0, 3.0, 1.0, 1.0, 1.0]
+    mirrors = [np.array([*signs, 1, 1, 1]) for signs in product((-1, 1), repeat=3)]
+    X = np.vstack([X * mirror for mirror in mirrors])  # in which the three axes are stationary
+    saddle = np.eye(6)[[0, 2]]  # the second should be the other
+    saddle = scipy.linalg.orth((saddle + off * rng.standard_normal(saddle.shape)).T).T
     left = RobustPCA(2, p=p, start=saddle, tol=1e-7).fit(X)
     best = RobustPCA(2, p=p, tol=1e-7).fit(X)
     assert objective(X, saddle.T, X.mean(axis=0), p) > 1.02 * best.objective_

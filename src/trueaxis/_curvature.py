@@ -17,6 +17,7 @@ from trueaxis._products import (
     split_center,
 )
 from trueaxis._subspace import Subspace
+from trueaxis._sweep import Look
 from trueaxis._typing import Array, Float64Array
 from trueaxis.losses import Loss
 
@@ -60,18 +61,18 @@ class RowCurvature:
         """The curvature of the rows of the sample, weighted by `omega`, at a point."""
         k, dtype = point.n_components, rows.dtype
         center = split_center(point.center, dtype)
-        seen = project(rows, center, padded_columns(point.basis, dtype), k)
-        t = seen.squares - seen.inside
-        t = np.maximum(t, np.finfo(dtype).eps * max(float(np.median(t)), 1e-300))
+        seen = Look(point, loss, dtype)(rows)
+        t = np.maximum(seen.t, np.finfo(dtype).eps * max(float(np.median(seen.t)), 1e-300))
         count = np.full(len(t), share) if omega is None else share * omega
         _, d = loss.value_and_weight(t)
         _, after = loss.value_and_weight(t * (1 + _STEP))
-        # 4ρ″ = 2 ∂d/∂t; where a loss has a corner, no more than t bends in ℓ2,0.
-        bend = 2.0 * np.clip((after - d) / (_STEP * t), -d / t, 0.0)
+        with np.errstate(over="ignore"):  # where no residual is left, the bound is none
+            # 4ρ″ = 2 ∂d/∂t; where a loss has a corner, no more than t bends in ℓ2,0.
+            bend = 2.0 * np.clip((after - d) / (_STEP * t), -d / t, 0.0)
         # As wide as products with directions come; the columns that pad them stay zeros.
         width = padded_columns(np.zeros((1, k + moves_center)), dtype).shape[1]
         lifted = np.zeros((len(t), width), dtype)
-        lifted[:, :k] = seen.Z[:, :k]
+        lifted[:, :k] = seen.rows.Z[:, :k]
         lifted[:, k : k + moves_center] = 1.0
         pull, bend = (count * d).astype(dtype), (count * bend).astype(dtype)
         return cls(rows, center, lifted, pull[:, None], bend, k)

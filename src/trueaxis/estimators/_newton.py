@@ -44,6 +44,8 @@ _ROUGH, _FINE = 1e-2, 3e-4
 _PARTS = 2
 _SMALL = 1 << 17  # entries below which a thread costs more than it saves
 _FEW, _FEW_ENTRIES = 300, 100_000  # that tell the scale of the residuals, at most of either
+_LOW, _HIGH = 1e-6, 1e12  # sizes of residuals and entries whose powers float32 holds
+_DIGITS = 1e-5  # of a row, what a residual must be for float32 to show it
 _ALL_AXES = 40  # columns up to which a majorizing step sees all of A
 _THIN = 4  # of so many rows at least one is swept where a sample tells too little
 _ENOUGH = 40  # rows a column, with which a sample tells what the scatter along N is
@@ -60,7 +62,7 @@ def draw(source: Source, k: int, rng: np.random.RandomState) -> Array | None:
 
 @dataclass(frozen=True)
 class Sample:
-    """Some rows of a source about `origin`, in float32 where they are many, and their weights."""
+    """Some rows of a source about `origin`, in float32 where that shows enough, and weights."""
 
     rows: Array
     omega: Float64Array | None
@@ -72,22 +74,20 @@ class Sample:
     def of(
         cls,
         source: Source,
-        k: int,
-        origin: Float64Array,
+        start: Subspace,
         rng: np.random.RandomState,
     ) -> Sample:
         """A share of the rows where they are many, drawn by weight; all where they are few."""
-        n, m = source.shape
+        n, origin = source.shape[0], start.center
         weights = source.weights
-        drawn = draw(source, k, rng)
+        drawn = draw(source, start.n_components, rng)
         if drawn is None:
             rows, omega = source.take(np.arange(n))
             return cls(rows - origin, omega, origin, 1.0, whole=True)
         source.foresee([drawn])
-        rows = np.empty((len(drawn), m), np.float32)
-        step = max(1, _PIECE // m)
-        for i in range(0, len(drawn), step):
-            rows[i : i + step] = source.take(drawn[i : i + step])[0] - origin
+        rows = _taken(source, drawn, origin, np.float32)
+        if not _shows(rows, start.basis):
+            rows = _taken(source, drawn, origin, np.float64)
         mass = float(n if weights is None else weights.sum())
         return cls(rows, None, origin, mass / len(drawn), whole=False)
 
@@ -127,6 +127,27 @@ class Sample:
         small = self.rows.size < _SMALL
         parts = workers.map(part, range(0, len(self.rows), step), small=small)
         return SummedCurvature(tuple(parts), at.basis, workers, small)
+
+
+def _taken(source: Source, drawn: Array, origin: Float64Array, dtype: type[np.floating]) -> Array:
+    """Some rows about `origin`, copied a piece at a time."""
+    m = source.shape[1]
+    rows = np.empty((len(drawn), m), dtype)
+    step = max(1, _PIECE // m)
+    with np.errstate(over="ignore"):  # told by `_shows`
+        for i in range(0, len(drawn), step):
+            rows[i : i + step] = source.take(drawn[i : i + step])[0] - origin
+    return rows
+
+
+def _shows(rows: Array, W: Float64Array) -> bool:
+    """Whether float32 holds the squares of the rows, and the digits of their residuals."""
+    if max(float(rows.max()), -float(rows.min())) > _HIGH:
+        return False
+    few = rows[:: max(1, len(rows) // _FEW)].astype(np.float64)
+    lengths = np.linalg.norm(few, axis=1)
+    residuals = np.linalg.norm(few - few @ W @ W.T, axis=1)
+    return float(np.median(residuals)) > max(_LOW, _DIGITS * float(np.median(lengths)))
 
 
 @dataclass(frozen=True)
@@ -178,7 +199,7 @@ def newton_fit(
     outweigh all others in the end, and J is not smooth there.
     """
     k, m = start.n_components, len(start.center)
-    sample = Sample.of(source, k, start.center, rng)
+    sample = Sample.of(source, start, rng)
     further = min(m - k, max(10, min(_FURTHER * k, _COMPILED - k)))
     if m <= _ALL_AXES:
         further = m - k
@@ -189,7 +210,8 @@ def newton_fit(
         some = DenseSource(rows, weights=omega, workers=workers)
         rough = make_objective(some, loss, omega, smoothing, few, scale)
         point, N = solver.roughly(rough, point, N, enough, journal if sample.whole else None)
-    point = Subspace(point.basis, point.center + sample.origin)
+    # The point where `rough` has its rows, and where the data have theirs.
+    near, point = point, Subspace(point.basis, point.center + sample.origin)
     # With few rows a column the curvature is noise where it matters, along N.
     wide = len(sample.rows) < _ENOUGH * m
     every = source.every(max(_THIN, source.shape[0] // (_ENOUGH * m))) if wide else None
@@ -197,9 +219,10 @@ def newton_fit(
         few += sample.origin
         rough = make_objective(every, loss, every.weights, smoothing, few, scale)
         point, N = solver.roughly(rough, point, N, _FINE)
+        near = point
     bare = loss
     if isinstance(rough, AnnealedObjective):
-        settled = rough.settled(point)
+        settled = rough.settled(near)
         if settled is None:
             return None
         loss = settled

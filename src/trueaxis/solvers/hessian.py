@@ -133,7 +133,12 @@ class Hessian:
 
     def _conjugate_gradients(self, gradient: Float64Array) -> Iterator[Stage]:
         """Conjugate gradients for HD = −gradient, preconditioned with S̃, from D = 0."""
-        factor = scipy.linalg.cho_factor(self.S, check_finite=False)
+        try:
+            factor = scipy.linalg.cho_factor(self.S, check_finite=False)
+        except scipy.linalg.LinAlgError:
+            # The scores along some axis are rounding of those along the others.
+            yield Stage(np.zeros_like(gradient), 0.0, 0.0, 0.0, definite=False)
+            return
 
         def solved(R: Float64Array) -> Float64Array:
             return np.asarray(scipy.linalg.cho_solve(factor, R.T, check_finite=False).T)

@@ -26,8 +26,8 @@ _AGREED = 2.0  # times what it promised that a step may gain, and times less
 _LEFT = 0.015  # of the gap, what a step leaves as a rule
 _SMALL = 1e-12  # relative gain that rounding of J hides
 _ROUGH_STEPS = 40
-_SHORT = 0.05  # ‖D‖, an angle, of a step that the model may well tell the gain of
-_LARGE = 0.5  # ‖D‖, an angle, from which the sample is asked how far to go
+_SHORT = 0.05  # ‖Δ‖, an angle, of a step that the model may well tell the gain of
+_LARGE = 0.5  # ‖Δ‖ from which the sample is asked how far to go
 _NEAR, _FARTHEST = 0.25, 64.0  # times D: where the slope along it is taken, and what it may become
 
 
@@ -56,7 +56,7 @@ class Newton:
 
     A Newton step solves HD = −∇J, H from a sample (`Hessian`), for W ← polar(W + Δ), c ← c + δ.
     Half of −⟨∇J, D⟩ is what the step is expected to gain, and estimates the gap. Where J rises
-    all the same the step is taken back, and a majorizing one made instead. Where D is large, or H
+    all the same the step is taken back, and a majorizing one made instead. Where Δ is large, or H
     not positive, as beside a saddle, the sample tells how far to go along D, and D nothing of the
     gap.
 
@@ -208,7 +208,7 @@ class _Walk:
         self.model = self._hessian(seen)
         D, gain, definite = self.model.minimize(slope, self.solver.tol * J / _SAFETY)
         positive = definite and self.model.trust == 1.0
-        length = float(np.linalg.norm(D))
+        length = float(np.linalg.norm(D[:, : seen.point.n_components]))
         likely = _SAFETY * gain / J
         self.expected, likely = _LEFT * likely, likely * (1 + (length / _SHORT) ** 2)
         if positive and self._told_right(gain):
