@@ -108,6 +108,18 @@ def test_what_a_step_gains_is_not_told_too_small(seed, weakest, enough):
     assert found.gain <= max(1.01, enough) * exact
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_as_many_steps_as_dimensions_tell_the_least_eigenvalue(seed):
+    m = 6
+    Q = random_basis(m, m, seed)
+    λ = np.linspace(0.1, 0.9, m)
+    S, none = np.array([[1.5]]), np.zeros((m, 0))
+    hessian = Hessian(S, Fixed((Q * λ) @ Q.T), none, none, 1)
+    *_, last = hessian._conjugate_gradients(Q @ np.ones((m, 1)))
+    assert last.definite
+    assert last.least == pytest.approx((1.5 - 0.9) / 1.5, rel=1e-6)
+
+
 def test_an_indefinite_hessian_is_seen():
     m, k = 6, 2
     M = np.diag([2.0, 0, 0, 0, 0, 0])

@@ -21,6 +21,7 @@ from trueaxis._sweep import Look
 from trueaxis._typing import Array, Float64Array
 from trueaxis.losses import Loss
 
+_LOST = 1e-4  # of ‖b‖²: in float32 t then keeps three digits, as many as curvature needs
 _STEP = 1e-5  # relative, of the difference that ρ″ is taken from
 
 
@@ -61,7 +62,7 @@ class RowCurvature:
         """The curvature of the rows of the sample, weighted by `omega`, at a point."""
         k, dtype = point.n_components, rows.dtype
         center = split_center(point.center, dtype)
-        seen = Look(point, loss, dtype)(rows)
+        seen = Look(point, loss, dtype, lost=_LOST)(rows)
         t = np.maximum(seen.t, np.finfo(dtype).eps * max(float(np.median(seen.t)), 1e-300))
         count = np.full(len(t), share) if omega is None else share * omega
         _, d = loss.value_and_weight(t)

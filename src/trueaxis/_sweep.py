@@ -53,13 +53,15 @@ class Look:
     """b_i = x_i − c, z_i = Pᵀb_i, ρ(t_i) and d_i of a block, at the point (W, c).
 
     P = [W, V] holds the basis and the further columns `extra` that the rows are to be multiplied
-    with.
+    with. Where t_i is below the share `lost` of ‖b_i‖² its residual is formed; None is the share
+    that leaves the sums of a sweep their digits.
     """
 
     point: Subspace
     loss: Loss
     dtype: np.dtype
     extra: Float64Array | None = None
+    lost: float | None = None
     _columns: Array = field(init=False, repr=False)
     _center: _products.Center = field(init=False, repr=False)
 
@@ -79,7 +81,8 @@ class Look:
                 for _, R in self._residuals(rows, None)
             ]
             return Terms(rows, *(np.concatenate(column) for column in zip(*terms, strict=True)))
-        lost = np.flatnonzero(t < _CANCELLATION[self.dtype] * rows.squares)
+        share = _CANCELLATION[self.dtype] if self.lost is None else self.lost
+        lost = np.flatnonzero(t < share * rows.squares)
         if lost.size:
             for some, R in self._residuals(rows, lost):
                 t[some] = squared_norms(R)
