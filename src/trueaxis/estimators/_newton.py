@@ -21,6 +21,7 @@ from trueaxis.estimators._description import Reach
 from trueaxis.estimators._objectives import (
     AnnealedObjective,
     FixedObjective,
+    Objective,
     close,
     finite,
     make_objective,
@@ -206,9 +207,10 @@ def newton_fit(
     N = beside(start.basis, np.random.default_rng(0).standard_normal((m, further)))
     point = sample.lower(start)
     few = sample.distinct(k, rng)
+    rough: Objective | None = None
     for rows, omega, enough in sample.growing():
         some = DenseSource(rows, weights=omega, workers=workers)
-        rough = make_objective(some, loss, omega, smoothing, few, scale)
+        rough = _after(rough, make_objective(some, loss, omega, smoothing, few, scale))
         point, N = solver.roughly(rough, point, N, enough, journal if sample.whole else None)
     # The point where `rough` has its rows, and where the data have theirs.
     near, point = point, Subspace(point.basis, point.center + sample.origin)
@@ -217,7 +219,7 @@ def newton_fit(
     every = source.every(max(_THIN, source.shape[0] // (_ENOUGH * m))) if wide else None
     if every is not None and not sample.whole:
         few += sample.origin
-        rough = make_objective(every, loss, every.weights, smoothing, few, scale)
+        rough = _after(rough, make_objective(every, loss, every.weights, smoothing, few, scale))
         point, N = solver.roughly(rough, point, N, _FINE)
         near = point
     bare = loss
@@ -254,3 +256,10 @@ def newton_fit(
     if closed is None or closed[0] is not result.point:
         return Found(result, objective, None)
     return Found(result, objective, closed[1:])
+
+
+def _after(before: Objective | None, objective: Objective) -> Objective:
+    """The objective on more rows, rounded off no more than the one before has come to be."""
+    if before is not None and isinstance(objective, AnnealedObjective):
+        objective.resume(before)
+    return objective

@@ -122,6 +122,11 @@ class AnnealedObjective(FixedObjective):
             self._point, self._epsilon = point, self._next(point)
         return self.loss.smoothed(self._epsilon)
 
+    def resume(self, other: Objective) -> None:
+        """Go on from the ε that the same loss came to on other rows."""
+        if isinstance(other, AnnealedObjective):
+            self._epsilon = other._epsilon
+
     def settled(self, point: Subspace) -> Loss | None:
         """The loss that ε ends at near `point`; None where rows are all but in the subspace."""
         median, low = self._sizes(point)
