@@ -123,7 +123,7 @@ def times(A: Array, B: Array) -> Array:
     """AB, for a B of fewer columns than A has rows.
 
     In panels as wide as the compiled product takes. Where a build of BLAS has not this machine's
-    vectors it needs twice the time (``benchmarks/gram.py``).
+    vectors, thin products take it up to twice the time (``benchmarks/gram.py``).
     """
     if kernels is None:
         return np.asarray(A @ B)
