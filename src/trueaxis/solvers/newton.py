@@ -213,7 +213,7 @@ class _Walk:
         self.expected, likely = _LEFT * likely, likely * (1 + (length / _SHORT) ** 2)
         if positive and self._told_right(gain):
             gap = likely
-        elif positive and self.exact:
+        elif positive and self.exact and self.promised is not None:
             gap = likely * max(_UNCONFIRMED, self._error())
         else:
             gap = max(gap, likely * self._error())
