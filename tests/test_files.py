@@ -109,7 +109,7 @@ def assert_same(one, two, atol=1e-8):
 @pytest.fixture
 def threaded(monkeypatch):
     """Reader and workers even for data that are small."""
-    monkeypatch.setattr(stream, "_SMALL", 0)
+    monkeypatch.setattr(stream, "SMALL", 0)
 
 
 @kinds

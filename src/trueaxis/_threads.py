@@ -17,6 +17,7 @@ from threadpoolctl import ThreadpoolController
 T = TypeVar("T")
 S = TypeVar("S")
 
+SMALL = 1 << 17  # entries below which handing work to a thread costs more than it saves
 _WAITING = 1  # result a thread that may wait to be taken
 _AHEAD = 2  # items that a reader makes before they are asked for
 _END = object()

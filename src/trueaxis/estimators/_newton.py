@@ -15,7 +15,7 @@ from trueaxis._curvature import RowCurvature
 from trueaxis._moments import Moments
 from trueaxis._subspace import Subspace
 from trueaxis._sweep import Closing
-from trueaxis._threads import Workers
+from trueaxis._threads import SMALL, Workers
 from trueaxis._typing import Array, Float64Array
 from trueaxis.estimators._description import Reach
 from trueaxis.estimators._objectives import (
@@ -43,7 +43,6 @@ _FIRST = 2000  # rows that the first of the rough steps are made on
 # leaves axes to be exchanged, which a sweep over few rows does for less than one over all.
 _ROUGH, _FINE = 1e-2, 3e-4
 _PARTS = 2
-_SMALL = 1 << 17  # entries below which a thread costs more than it saves
 _FEW, _FEW_ENTRIES = 300, 100_000  # that tell the scale of the residuals, at most of either
 _LOW, _HIGH = 1e-6, 1e12  # sizes of residuals and entries whose powers float32 holds
 _DIGITS = 1e-5  # of a row, what a residual must be for float32 to show it
@@ -125,7 +124,7 @@ class Sample:
                 point, self.rows[rows], omega, self.share, loss, moves_center=moves_center
             )
 
-        small = self.rows.size < _SMALL
+        small = self.rows.size < SMALL
         parts = workers.map(part, range(0, len(self.rows), step), small=small)
         return SummedCurvature(tuple(parts), at.basis, workers, small)
 

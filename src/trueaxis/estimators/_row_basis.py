@@ -12,7 +12,7 @@ import scipy.linalg
 from scipy.linalg import lapack
 
 from trueaxis._products import add_outer, transposed_times
-from trueaxis._threads import Workers
+from trueaxis._threads import SMALL, Workers
 from trueaxis._typing import Array, Float64Array
 
 T = TypeVar("T")
@@ -29,7 +29,6 @@ _CACHE_BYTES = 1 << 23
 _WIDE = 512  # columns that make good what NumPy does besides multiplying, for each Gram matrix
 _NARROW = 128  # columns that stay in cache until they are multiplied by few vectors
 _BROAD = 512  # columns of rows that are read in place
-_SMALL = 1 << 17  # entries below which a thread costs more than it saves
 
 
 @dataclass(frozen=True)
@@ -125,7 +124,7 @@ class Rows:
         blocks = [slice(j, min(j + width, m)) for j in range(0, m, width)]
         ends = [len(blocks) * i // self._n_groups for i in range(self._n_groups + 1)]
         groups = [blocks[i:j] for i, j in pairwise(ends) if i < j]
-        return self.workers.map(function, groups, small=self.X.size < _SMALL)
+        return self.workers.map(function, groups, small=self.X.size < SMALL)
 
     def _blocks(self, group: list[slice]) -> Iterator[tuple[slice, Float64Array]]:
         """Columns of A, in the memory layout of X; an array lasts until the next is asked for."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from trueaxis import starts
 from trueaxis._subspace import Subspace
-from trueaxis._threads import Workers
+from trueaxis._threads import SMALL, Workers
 from trueaxis._typing import Float64Array
 from trueaxis.losses import Bisquare, L2p, Loss, Trimmed
 from trueaxis.multistart import Starts, Weigher, random_subsets, refine
@@ -20,7 +20,6 @@ _STEPS = 15
 _DISAGREEMENT = 1.03  # times the least value that half of the starts reach: one basin for most
 _FINALISTS = 5
 MUCH_NEARER = 1.5
-_SMALL = 1 << 17  # entries below which a thread costs more than it saves
 _EXACT_COLUMNS = 128  # up to which the finalists take exact steps
 
 
@@ -106,7 +105,7 @@ def named_starts(
     bases = workers.map(
         lambda find: find(sample, k, center, weights),
         (starts.spherical, starts.plain),
-        small=sample.size < _SMALL,
+        small=sample.size < SMALL,
     )
     return Starts(np.stack(list(bases)), np.stack([center, center]))
 

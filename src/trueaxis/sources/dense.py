@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from trueaxis._threads import Workers
+from trueaxis._threads import SMALL, Workers
 from trueaxis._typing import Array, Float64Array
 from trueaxis.sources.base import BlockSource, partition
 
@@ -12,7 +12,6 @@ _BLOCK_BYTES = 1 << 22  # stays in cache between the two products of a sweep
 _MIN_BLOCK_BYTES = 1 << 19  # below this, handing a block out costs more than the products with it
 _MIN_BLOCKS = 8  # where there is enough: to keep several threads busy to the end
 _MIN_ROWS = 16
-_SMALL = 1 << 17  # entries below which a thread costs more than it saves
 
 
 class DenseSource(BlockSource):
@@ -49,7 +48,7 @@ class DenseSource(BlockSource):
         n, m = X.shape
         size = min(_BLOCK_BYTES, max(_MIN_BLOCK_BYTES, n * m * X.itemsize // _MIN_BLOCKS))
         self._blocks = partition(n, max(_MIN_ROWS, size // max(1, m * X.itemsize)))
-        self._small = X.size < _SMALL
+        self._small = X.size < SMALL
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -14,13 +14,13 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy import sparse
 
+from trueaxis._threads import SMALL
 from trueaxis._typing import Array, Float64Array
 from trueaxis.sources.base import Kernel, Source, T
 
 S = TypeVar("S")
 
 BLOCK_BYTES = 1 << 22  # read at once: stays in cache between the two products of a sweep
-_SMALL = 1 << 17  # entries below which a thread costs more than it saves
 _REAL = "biuf"  # kinds of dtype whose values are real numbers
 
 
@@ -52,7 +52,7 @@ class StreamSource(Source):
         self._rows = self._spans
         self._shape = int(ends[-1]), columns
         self._dtype = products_dtype(dtype)
-        self._small = self._shape[0] * columns < _SMALL
+        self._small = self._shape[0] * columns < SMALL
         if 0 in self._shape:
             raise ValueError(
                 f"{self.place} has {self._shape[0]} rows and {columns} columns; there is nothing "
